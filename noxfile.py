@@ -1,0 +1,78 @@
+import shutil
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.2.9"
+nox.options.default_venv_backend = "uv|virtualenv"
+
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+PYTHONS = nox.project.python_versions(PYPROJECT)
+
+
+def group(name: str) -> tuple[str, ...]:
+    """Requirements of a dependency group, read here since older versions of pip cannot."""
+    return nox.project.dependency_groups(PYPROJECT, name)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check rules and layout of the code; `nox -s lint -- fix` repairs what it can."""
+    session.install(*group("lint"))
+    fix = "fix" in session.posargs
+    session.run("ruff", "check", *(["--fix"] if fix else []))
+    session.run("ruff", "format", *([] if fix else ["--diff"]))
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check the types of the package."""
+    session.install(".", *group("types"))
+    session.run("mypy", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the tests on the Python that runs nox; arguments go to pytest."""
+    session.install(".", *group("test"))
+    session.run("pytest", *session.posargs)
+
+
+@nox.session(python=PYTHONS, default=False)
+def pythons(session: nox.Session) -> None:
+    """Run the tests on every supported Python that is installed."""
+    tests(session)
+
+
+@nox.session(python=PYTHONS[0], default=False)
+def minimums(session: nox.Session) -> None:
+    """Run the tests on the lowest versions that pyproject.toml allows."""
+    requirements = (*PYPROJECT["project"]["dependencies"], *group("test"))
+    lowest = [requirement.replace(">=", "==") for requirement in requirements]
+    session.install(".", *lowest)
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def doctests(session: nox.Session) -> None:
+    """Run the examples of the docstrings, the README and the plain pages."""
+    session.install(".", *group("test"))
+    session.run("pytest", "--doctest-modules", "pandas_tba")
+    session.run("pytest", "--doctest-glob=*.md", "--ignore=docs/_build", "README.md", "docs")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation and execute its pages; any warning fails."""
+    session.install(".", *group("docs"))
+    shutil.rmtree("docs/reference/generated", ignore_errors=True)  # pages of names that are gone
+    target = Path("docs/_build/html")
+    session.run("sphinx-build", "--fail-on-warning", "--keep-going", "--fresh-env", "docs", target)
+    session.log(f"Open {target / 'index.html'}")
+
+
+@nox.session(default=False)
+def bench(session: nox.Session) -> None:
+    """Time the library; arguments go to tests/benchmarks/run.py."""
+    session.install(".", *group("bench"))
+    session.run("python", "tests/benchmarks/run.py", *session.posargs)

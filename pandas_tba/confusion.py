@@ -1,0 +1,505 @@
+"""ConfusionCounts: how many rows of each group have which true and which predicted label."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pandas_tba.encoding import encode
+from pandas_tba.errors import ColumnError, InputError, counted, listed, nearest, shown
+from pandas_tba.groups import Groups, sorted_groups
+from pandas_tba.labelling import LabelRules, LabelSet, Observed, label_rules, label_set
+from pandas_tba.levels import plain_index, positions, union
+
+Counts = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConfusionCounts:
+    """Counts of rows by group, true label and predicted label: all that the metrics need.
+
+    Made by `count`, `df.tba.counts`, `from_matrix` or `from_table`; not by its constructor. Counts
+    of shards, days or machines add up with ``+`` or `sum`: labels and groups are aligned.
+
+    Attributes
+    ----------
+    cells : ndarray of int64, shape (G, L, L)
+        Rows by group, true label, predicted label. Read-only.
+    labels : Index, shape (L,)
+        Labels, in the order of all tables.
+    is_class : ndarray of bool, shape (L,)
+        Whether a label is a class. The others were only predicted, or are labels to abstain.
+    declared : bool
+        Whether the classes were declared with ``labels=``.
+    groups : Index or MultiIndex, shape (G,)
+        Keys of the groups, the model first where models were named. A RangeIndex of one when
+        neither groups nor models were named.
+    model : str or None
+        Name of the level that holds the models.
+    pos_label : label or None
+        The positive class of a binary problem.
+    n_missing : int
+        Rows that were left out since a label was missing; `missing_by_column` has them by column
+        (a row may miss several).
+    hits, support, predicted : ndarray of int64, shape (G, L)
+        Rows that are predicted right, that truly have, and that are predicted to have a label.
+
+    Examples
+    --------
+    >>> import pandas_tba as tba
+    >>> morning = tba.ConfusionCounts.from_matrix([[63, 27], [2, 8]])
+    >>> evening = tba.ConfusionCounts.from_matrix([[90, 0], [9, 1]])
+    >>> tba.score(morning + evening, t=[0, 1])
+    t
+    0.0    0.65
+    1.0    0.81
+    Name: tba, dtype: float64
+    """
+
+    cells: Counts
+    label_set: LabelSet
+    key_groups: Groups = field(default_factory=Groups)
+    n_missing: int = 0
+    missing_by_column: Mapping[Hashable, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n_labels = len(self.label_set.values)
+        if self.cells.shape != (len(self.key_groups), n_labels, n_labels):
+            raise InputError(
+                f"`cells` must have the shape {(len(self.key_groups), n_labels, n_labels)}: groups, "
+                f"true labels, predicted labels; got {self.cells.shape}."
+            )
+        self.cells.flags.writeable = False
+
+    @property
+    def labels(self) -> pd.Index:
+        """Labels, in the order of all tables."""
+        return plain_index(self.label_set.values)
+
+    @property
+    def is_class(self) -> npt.NDArray[np.bool_]:
+        """Whether each label is a class."""
+        return self.label_set.is_class
+
+    @property
+    def declared(self) -> bool:
+        """Whether the classes were declared with ``labels=``."""
+        return self.label_set.rules.labels is not None
+
+    @property
+    def pos_label(self) -> Hashable | None:
+        """The positive class of a binary problem, or None."""
+        return self.label_set.pos_label
+
+    @property
+    def groups(self) -> pd.Index:
+        """Keys of the groups."""
+        return self.key_groups.index()
+
+    @property
+    def model(self) -> Hashable | None:
+        """Name of the level that holds the models, or None."""
+        return self.key_groups.names[0] if self.key_groups.has_model else None
+
+    @cached_property
+    def hits(self) -> Counts:
+        """Rows predicted right, by group and label."""
+        return _class_major(np.einsum("gll->lg", self.cells))
+
+    @cached_property
+    def support(self) -> Counts:
+        """Rows that truly have the label, by group and label."""
+        return _summed(self.cells)
+
+    @cached_property
+    def predicted(self) -> Counts:
+        """Rows predicted to have the label, by group and label."""
+        return _summed(self.cells.transpose(0, 2, 1))
+
+    @cached_property
+    def rows(self) -> Counts:
+        """Rows of each group."""
+        return np.asarray(self.support.sum(axis=1))
+
+    def __len__(self) -> int:
+        return len(self.key_groups)
+
+    def __repr__(self) -> str:
+        by = f", {counted(len(self), 'group')} by {listed(self.key_groups.names)}" if self.key_groups.names else ""
+        classes = self.label_set.classes
+        kind = "class" if len(classes) == 1 else "classes"
+        return (
+            f"<ConfusionCounts: {counted(int(self.rows.sum()), 'row')}{by}, {len(classes)} {kind}: "
+            f"{listed(classes)}>"
+        )
+
+    def __add__(self, other: ConfusionCounts) -> ConfusionCounts:
+        if not isinstance(other, ConfusionCounts):
+            return NotImplemented
+        _check_same_kind(self, other)
+        groups, place = self.key_groups.join(other.key_groups).in_order()
+        if not self.key_groups.names:
+            groups, place = self.key_groups, np.zeros(2, dtype=np.intp)
+        labels = _joined_labels(self, other)
+        cells = np.zeros((len(groups), len(labels.values), len(labels.values)), dtype=np.int64)
+        for part, at in ((self, place[: len(self)]), (other, place[len(self) :])):
+            _place_cells(part, labels, at, cells)
+        columns = {**self.missing_by_column, **other.missing_by_column}
+        missing = {
+            name: self.missing_by_column.get(name, 0) + other.missing_by_column.get(name, 0)
+            for name in columns
+        }
+        return ConfusionCounts(cells, labels, groups, self.n_missing + other.n_missing, missing)
+
+    def __radd__(self, other: object) -> ConfusionCounts:
+        return self if other == 0 else NotImplemented  # sum() starts with 0
+
+    def pooled(self) -> ConfusionCounts:
+        """Counts of all groups together; models stay apart.
+
+        Returns
+        -------
+        ConfusionCounts
+            With one group, or one for each model, and the same labels and classes.
+        """
+        return self._regrouped([0] if self.key_groups.has_model else [])
+
+    def rollup(self, levels: Hashable | list[Hashable]) -> ConfusionCounts:
+        """Counts summed over all keys but some; models stay apart.
+
+        Parameters
+        ----------
+        levels : name, or list of names
+            Keys to keep, in the order wanted, by name or by number.
+
+        Returns
+        -------
+        ConfusionCounts
+            Groups of these keys, with the same labels and classes.
+
+        Raises
+        ------
+        ColumnError
+            If a key is not there.
+        """
+        named = levels if isinstance(levels, list) else [levels]
+        keys = [self.key_groups.place_of(level) for level in named]
+        if self.key_groups.has_model:
+            keys = [0, *(key for key in keys if key != 0)]
+        return self._regrouped(list(dict.fromkeys(keys)))
+
+    def _regrouped(self, keys: list[int]) -> ConfusionCounts:
+        groups, place = self.key_groups.keep(keys).in_order()
+        if not keys:
+            groups, place = Groups(), np.zeros(len(self), dtype=np.intp)
+        cells = _summed_by(place, self.cells, len(groups))
+        return ConfusionCounts(cells, self.label_set, groups, self.n_missing, self.missing_by_column)
+
+    @classmethod
+    def from_matrix(
+        cls,
+        matrix: npt.ArrayLike | pd.DataFrame,
+        *,
+        labels: Iterable[Hashable] | None = None,
+        groups: pd.Index | Sequence[Hashable] | None = None,
+        abstain: Iterable[Hashable] = (),
+        pos_label: Hashable | None = None,
+    ) -> ConfusionCounts:
+        """Counts from confusion matrices: rows true, columns predicted.
+
+        Parameters
+        ----------
+        matrix : array_like, shape (L, L) or (G, L, L), or DataFrame
+            Rows of the data, whole numbers. A DataFrame is aligned by its labels, so that the
+            result of ``pd.crosstab`` can be used whatever the order of its columns.
+        labels : list, optional
+            The classes, then come those of `abstain`. Taken from a DataFrame, else 0, 1, ...
+        groups : Index or list, optional
+            Keys of the G matrices.
+        abstain : list, optional
+            Labels that may be predicted and are no class.
+        pos_label : label, optional
+            The positive one of two classes; inferred for False/True, 0/1 and -1/1.
+
+        Returns
+        -------
+        ConfusionCounts
+            All labels but those to abstain are classes, with rows or without.
+
+        Raises
+        ------
+        InputError
+            If the shapes do not fit, or a cell is negative, infinite, missing or a fraction.
+
+        Examples
+        --------
+        >>> import pandas_tba as tba
+        >>> tba.score(tba.ConfusionCounts.from_matrix([[63, 27], [2, 8]]), t=0)
+        0.75
+        """
+        if isinstance(matrix, pd.DataFrame):
+            matrix, labels = _aligned_matrix(matrix, labels, tuple(abstain))
+        cells = whole_numbers("matrix", matrix)
+        cells = cells[None] if cells.ndim == 2 else cells
+        if cells.ndim != 3 or cells.shape[1] != cells.shape[2]:
+            raise InputError(
+                f"`matrix` must have the shape (L, L), or (G, L, L) for groups; got {np.shape(matrix)}."
+            )
+        declared = range(cells.shape[1] - len(tuple(abstain))) if labels is None else labels
+        rules = label_rules(list(declared), abstain, pos_label)
+        known = label_set(rules, Observed("y_true", (), ()), [])
+        if len(known.values) != cells.shape[1]:
+            raise InputError(
+                f"`matrix` has {cells.shape[1]} labels, but `labels` and `abstain` name "
+                f"{len(known.values)}: {listed(known.values)}."
+            )
+        if groups is None and len(cells) != 1:
+            raise InputError(f"`groups` must name the {len(cells)} matrices.")
+        if groups is None:
+            return cls(cells, known)
+        index = groups if isinstance(groups, pd.Index) else pd.Index(list(groups))
+        if len(index) != len(cells):
+            raise InputError(f"`groups` names {len(index)} groups, but `matrix` holds {len(cells)}.")
+        columns = [index.get_level_values(level) for level in range(index.nlevels)]
+        keys, place = _groups_of_columns(index.names, columns)
+        return cls(_summed_by(place, cells, len(keys)), known, keys)
+
+    @classmethod
+    def from_table(
+        cls,
+        table: pd.DataFrame,
+        *,
+        y_true: Hashable = "y_true",
+        y_pred: Hashable = "y_pred",
+        n: Hashable = "n",
+        by: Sequence[Hashable] | None = None,
+        model: Hashable | None = None,
+        labels: Iterable[Hashable] | None = None,
+        abstain: Iterable[Hashable] = (),
+        pos_label: Hashable | None = None,
+    ) -> ConfusionCounts:
+        """Counts from a table of combinations, as a SQL GROUP BY gives it.
+
+        Parameters
+        ----------
+        table : DataFrame
+            One row for each combination of labels and keys; a combination may stand in several.
+        y_true, y_pred, n : column names
+            True label, predicted label and number of rows.
+        by : list of column names, optional
+            Keys of the groups; all other columns by default.
+        model : column name, optional
+            The key that holds the model.
+        labels, abstain, pos_label
+            As in `count`. Without `labels` the classes are the labels of y_true that have rows.
+
+        Returns
+        -------
+        ConfusionCounts
+
+        Raises
+        ------
+        ColumnError
+            If a column is missing.
+        InputError
+            If a number of rows is negative, infinite, missing or a fraction, or a label missing.
+
+        Examples
+        --------
+        >>> import pandas as pd, pandas_tba as tba
+        >>> table = pd.DataFrame({"y_true": ["a", "b"], "y_pred": ["a", "a"], "n": [3, 1]})
+        >>> tba.score(tba.ConfusionCounts.from_table(table), t=1)
+        0.75
+        """
+        parts = (y_true, y_pred, n, *(() if model is None else (model,)))
+        keys = [name for name in table.columns if name not in parts] if by is None else list(by)
+        for name in (*parts, *keys):
+            if name not in table.columns:
+                raise ColumnError(
+                    f"no column {shown(name)} in the table.{nearest(name, table.columns)} "
+                    f"Columns: {listed(table.columns)}."
+                )
+        numbers = whole_numbers("n", table[n].to_numpy(dtype=object))
+        table = table[numbers > 0]
+        numbers = numbers[numbers > 0]
+        truth, truth_codes = _occurring(table[y_true], numbers, y_true)
+        prediction, predicted_codes = _occurring(table[y_pred], numbers, y_pred)
+        known = label_set(label_rules(labels, abstain, pos_label), truth, [prediction])
+        named = keys if model is None else ["model", *keys]
+        columns = [table[name] for name in (keys if model is None else [model, *keys])]
+        groups, place = Groups(), np.zeros(len(table), dtype=np.intp)
+        if columns:
+            groups, place = _groups_of_columns(named, columns, has_model=model is not None)
+        cells = np.zeros((len(groups), len(known.values), len(known.values)), dtype=np.int64)
+        at_true = positions(truth.values, known.values)[truth_codes]
+        at_predicted = positions(prediction.values, known.values)[predicted_codes]
+        np.add.at(cells, (place, at_true, at_predicted), numbers)
+        return cls(cells, known, groups)
+
+    def to_table(self) -> pd.DataFrame:
+        """One row for each combination of group, true and predicted label that has rows.
+
+        Returns
+        -------
+        DataFrame
+            A column for each key, then y_true, y_pred and n, the number of rows.
+
+        Raises
+        ------
+        InputError
+            If a key bears the name of one of these columns.
+        """
+        names = [f"group_{at}" if name is None else name for at, name in enumerate(self.key_groups.names)]
+        hit = [name for name in names if name in ("y_true", "y_pred", "n")]
+        if hit:
+            raise InputError(
+                f"`by` has a key named {shown(hit[0])}, which is also a column of the table; rename it."
+            )
+        at, truth, prediction = np.nonzero(self.cells)
+        keys = self.groups.take(at).to_frame(index=False, name=names) if names else pd.DataFrame(index=range(len(at)))
+        return keys.assign(
+            y_true=self.labels.take(truth),
+            y_pred=self.labels.take(prediction),
+            n=self.cells[at, truth, prediction],
+        )
+
+
+def whole_numbers(argument: str, values: Any) -> Counts:
+    """A fresh int64 array; InputError for what is not a whole number of rows."""
+    try:
+        held = np.array(values)
+        if held.dtype == object:
+            held = np.array([int(value) if value == int(value) else np.nan for value in held.ravel()]).reshape(held.shape)
+        exact = held if held.dtype.kind in "iu" else held.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"`{argument}` must hold whole numbers of rows; got {shown(values)}.") from None
+    whole = np.isfinite(exact) & (exact >= 0) & (exact == np.floor(exact)) & (exact < 2**63)
+    if not whole.all():
+        bad = exact[~whole]
+        raise InputError(
+            f"`{argument}` must hold whole numbers of rows, not negative, finite and below 2**63; got "
+            f"{listed(bad.tolist(), 3)}."
+        )
+    return exact.astype(np.int64)
+
+
+def _groups_of_columns(
+    names: Sequence[Hashable], columns: Sequence[Any], *, has_model: bool = False
+) -> tuple[Groups, Codes]:
+    """The groups that occur in the columns, in order, and the group of each row."""
+    slots = [encode(column) for column in columns]
+    codes = [part.block(0, len(column)).astype(np.intp) - part.has_missing for part, column in zip(slots, columns, strict=True)]
+    levels = [(part.levels(), part.order is not None) for part in slots]
+    return sorted_groups(names, levels, np.stack(codes, axis=1), has_model=has_model).in_order()
+
+
+def _aligned_matrix(
+    matrix: pd.DataFrame, labels: Iterable[Hashable] | None, abstain: tuple[Hashable, ...]
+) -> tuple[npt.NDArray[Any], Iterable[Hashable]]:
+    """Square cells over the labels, whatever the order of rows and columns, and the classes."""
+    rows, columns = matrix.index.tolist(), matrix.columns.tolist()
+    if labels is None:
+        labels = [label for label in union([rows, columns], [None])[0] if label not in abstain]
+    known = [*labels, *abstain]
+    unknown = [label for label in (*rows, *columns) if label not in known]
+    if unknown or len(set(rows)) < len(rows) or len(set(columns)) < len(columns):
+        raise InputError(
+            f"`matrix` must name each label once, all of them among {listed(known)}; rows "
+            f"{listed(rows)}, columns {listed(columns)}."
+        )
+    cells = np.zeros((len(known), len(known)), dtype=object)
+    cells[np.ix_(positions(rows, known), positions(columns, known))] = matrix.to_numpy(dtype=object)
+    return cells, labels
+
+
+def _occurring(
+    column: pd.Series, numbers: Counts, name: Hashable
+) -> tuple[Observed, Codes]:
+    """Labels of one column of a table, with their rows, and the code of each line."""
+    slots = encode(column)
+    if slots.has_missing:
+        missing = int(numbers[column.isna().to_numpy()].sum())
+        raise InputError(f"Missing labels in {shown(name)} ({counted(missing, 'row')}); leave these lines out.")
+    codes = slots.block(0, len(column)).astype(np.intp)
+    found, codes = np.unique(codes, return_inverse=True)
+    rows = np.zeros(len(found), dtype=np.int64)
+    np.add.at(rows, codes.reshape(-1), numbers)
+    return Observed(name, slots.levels().take(found).tolist(), rows.tolist(), slots.order), codes.reshape(-1)
+
+
+def _check_same_kind(first: ConfusionCounts, second: ConfusionCounts) -> None:
+    keys, others = first.key_groups, second.key_groups
+    if keys.names != others.names or keys.has_model != others.has_model:
+        raise InputError(
+            f"Counts can be added only when their groups have the same keys; got {listed(keys.names) or 'none'} "
+            f"and {listed(others.names) or 'none'}."
+        )
+    rules, other_rules = first.label_set.rules, second.label_set.rules
+    if rules != other_rules:
+        raise InputError(
+            "Counts can be added only when labels=, abstain= and pos_label= were the same; got "
+            f"{_declaration(rules)} and {_declaration(other_rules)}."
+        )
+
+
+def _declaration(rules: LabelRules) -> str:
+    labels = "no labels" if rules.labels is None else f"labels {listed(rules.labels)}"
+    abstain = f", abstain {listed(rules.abstain)}" if rules.abstain else ""
+    return labels + abstain + (f", pos_label {shown(rules.pos_label)}" if rules.pos_label is not None else "")
+
+
+def _joined_labels(first: ConfusionCounts, second: ConfusionCounts) -> LabelSet:
+    """The label set that one pass over the rows of both would have found."""
+    truths, predictions = [], []
+    for counts in (first, second):
+        labels = counts.label_set
+        for rows, found in ((counts.support, truths), (counts.predicted, predictions)):
+            total = rows.sum(axis=0)
+            at = np.flatnonzero(total)
+            values = [labels.values[place] for place in at]
+            found.append(Observed("labels", values, total[at].tolist(), labels.order))
+    values = list(dict.fromkeys([*truths[0].values, *truths[1].values]))
+    order = truths[0].order if truths[0].order == truths[1].order else None
+    truth = Observed("y_true", values, [0] * len(values), order)
+    return label_set(first.label_set.rules, truth, predictions)
+
+
+def _place_cells(part: ConfusionCounts, labels: LabelSet, place: Codes, cells: Counts) -> None:
+    """Add the cells of one part where its groups and labels stand in the whole."""
+    at = positions(part.label_set.values, labels.values)
+    kept = at >= 0  # a label that a pair 0/1 had implied, and that never occurs, may be gone
+    moved = part.cells[:, kept][:, :, kept]
+    cells[np.ix_(place, at[kept], at[kept])] += moved
+
+
+def _summed(cells: Counts) -> Counts:
+    """Sum over the last axis; a short one by whole slices, which numpy adds several times faster."""
+    if cells.shape[2] > 16:
+        return _class_major(cells.sum(axis=2).T)
+    total = np.zeros(cells.shape[1::-1], dtype=np.int64)
+    for column in range(cells.shape[2]):
+        total += cells[:, :, column].T
+    return _class_major(total)
+
+
+def _class_major(by_class: Counts) -> Counts:
+    """(L, G) -> (G, L) that lies class by class in memory, so that work over groups is contiguous."""
+    held = np.array(by_class, dtype=np.int64, order="C").T
+    held.flags.writeable = False
+    return held
+
+
+def _summed_by(place: Codes, cells: Counts, n_groups: int) -> Counts:
+    """Cells of the groups that share a place, added up."""
+    if n_groups == 1:
+        return np.asarray(cells.sum(axis=0, keepdims=True))
+    total = np.zeros((n_groups, *cells.shape[1:]), dtype=np.int64)
+    np.add.at(total, place, cells)
+    return total

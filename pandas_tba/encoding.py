@@ -1,0 +1,233 @@
+"""One column -> narrow unsigned slots, block by block, and the values the slots stand for.
+
+Where the dtype allows it nothing is hashed and nothing is kept per row: categories and booleans
+are viewed, integers of a small range are shifted, Arrow text is looked up in a dictionary.  The
+range or dictionary is guessed from a sample; a block that holds more raises `Unforeseen`, and the
+caller starts again with `widened()`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pandas_tba.levels import plain_index
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Array = npt.NDArray[Any]
+
+_SAMPLE = 1 << 14  # rows; up to this many are looked at whole
+_CHUNK = 1 << 15  # rows of int64 that stay in the cache between range check and shift
+_SPAN = 1 << 16  # largest integer range that is shifted and not hashed
+
+
+class Unforeseen(Exception):
+    """A block holds a value that the sample did not show."""
+
+    def __init__(self, slots: Slots) -> None:
+        super().__init__()
+        self.slots = slots
+
+
+class Slots(ABC):
+    """Codes of one column: `size` of them, 0 for missing if `has_missing`, then the levels."""
+
+    size: int
+    has_missing: bool = False
+    order: tuple[Hashable, ...] | None = None
+
+    @abstractmethod
+    def block(self, start: int, stop: int) -> Array:
+        """Slots of some rows, unsigned."""
+
+    @abstractmethod
+    def levels(self) -> pd.Index:
+        """Values of the slots after the missing one; some may not occur."""
+
+    def widened(self) -> Slots:
+        """Slots that foresee every value."""
+        return self
+
+    def compacted(self) -> Slots:
+        """Slots with one level for each value that occurs, where that is fewer."""
+        return self
+
+
+class StoredSlots(Slots):
+    """Slots that lie in memory, less one where a value may be missing."""
+
+    def __init__(
+        self, codes: Array, levels: Any, *, has_missing: bool, order: tuple[Hashable, ...] | None = None
+    ) -> None:
+        self._codes, self._levels = codes, levels
+        self.size = len(levels) + has_missing
+        self.has_missing = has_missing
+        self.order = order
+
+    def block(self, start: int, stop: int) -> Array:
+        codes = self._codes[start:stop]
+        if not self.has_missing:
+            return codes
+        return np.add(codes, codes.dtype.type(1))  # -1, seen unsigned, wraps to 0
+
+    def levels(self) -> pd.Index:
+        return plain_index(self._levels)
+
+    def compacted(self) -> Slots:
+        found, codes = np.unique(self._codes, return_inverse=True)
+        if len(found) >= len(self._levels) or self.has_missing:
+            return self
+        levels = plain_index(self._levels).take(found.astype(np.intp))
+        return StoredSlots(
+            codes.reshape(-1).astype(narrowest(len(found))), levels, has_missing=False, order=self.order
+        )
+
+
+class IntegerSlots(Slots):
+    """Integers less the lowest one."""
+
+    def __init__(self, values: Array, low: int, high: int) -> None:
+        self._values, self._low, self._high = values, low, high
+        self.size = high - low + 1
+        self._dtype = narrowest(self.size)
+
+    def block(self, start: int, stop: int) -> Array:
+        out = np.empty(stop - start, dtype=self._dtype)
+        low = self._values.dtype.type(self._low)
+        for at in range(start, stop, _CHUNK):
+            chunk = self._values[at : min(at + _CHUNK, stop)]
+            if int(chunk.min()) < self._low or int(chunk.max()) > self._high:
+                raise Unforeseen(self)
+            np.subtract(chunk, low, out=out[at - start : at - start + len(chunk)], casting="unsafe")
+        return out
+
+    def levels(self) -> pd.Index:
+        return pd.RangeIndex(self._low, self._high + 1)
+
+    def widened(self) -> Slots:
+        low, high = int(self._values.min()), int(self._values.max())
+        if high - low >= _SPAN:
+            return hashed(self._values)
+        return IntegerSlots(self._values, low, high)
+
+    def compacted(self) -> Slots:
+        return hashed(self._values)
+
+
+class TextSlots(Slots):
+    """Arrow text looked up in a dictionary; missing values are its first entry."""
+
+    def __init__(self, chunks: pa.ChunkedArray, dictionary: pa.Array) -> None:
+        import pyarrow as pa
+
+        self._chunks = chunks
+        self.has_missing = chunks.null_count > 0
+        self._dictionary = dictionary
+        if self.has_missing:
+            self._dictionary = pa.concat_arrays([pa.nulls(1, dictionary.type), dictionary])
+        self.size = len(self._dictionary)
+
+    def block(self, start: int, stop: int) -> Array:
+        import pyarrow.compute as pc
+
+        rows = self._chunks.slice(start, stop - start)
+        found = pc.index_in(rows, value_set=self._dictionary)
+        if found.null_count:
+            raise Unforeseen(self)
+        return found.to_numpy().view(np.uint32)
+
+    def levels(self) -> pd.Index:
+        return plain_index(self._dictionary.to_pylist()[self.has_missing :])
+
+    def widened(self) -> Slots:
+        return _dictionary_slots(self._chunks)
+
+
+def narrowest(size: int) -> npt.DTypeLike:
+    """Smallest unsigned dtype with that many values."""
+    for dtype in (np.uint8, np.uint16, np.uint32):
+        if size <= np.iinfo(dtype).max + 1:
+            return dtype
+    return np.uint64
+
+
+def encode(column: Any) -> Slots:
+    """Slots of a Series, Index or array of any dtype."""
+    values = getattr(column, "array", column)
+    dtype = values.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _category_slots(values)
+    if isinstance(dtype, pd.StringDtype) or _is_arrow_text(dtype):
+        return _text_slots(values)
+    if isinstance(dtype, np.dtype) and dtype.isnative:
+        values = np.asarray(values)
+        if dtype.kind == "b":
+            return StoredSlots(values.view(np.uint8), [False, True], has_missing=False)
+        if dtype.kind in "iu":
+            return _integer_slots(values)
+    return hashed(values)
+
+
+def _category_slots(values: pd.Categorical) -> Slots:
+    codes, categories = values.codes, values.categories
+    return StoredSlots(
+        codes.view(f"u{codes.dtype.itemsize}"),
+        categories,
+        has_missing=bool(len(codes)) and codes.min() < 0,
+        order=tuple(categories.tolist()),
+    )
+
+
+def _integer_slots(values: Array) -> Slots:
+    n = len(values)
+    if n <= _SAMPLE:
+        samples = [values] if n else []
+    else:
+        samples = [values[:_CHUNK], values[:: n // _SAMPLE], values[-_CHUNK:]]
+    low = min((int(sample.min()) for sample in samples), default=0)
+    high = max((int(sample.max()) for sample in samples), default=-1)
+    if high - low >= _SPAN:
+        return hashed(values)
+    return IntegerSlots(values, low, high)
+
+
+def _is_arrow_text(dtype: Any) -> bool:
+    return isinstance(dtype, pd.ArrowDtype) and str(dtype.pyarrow_dtype) in {"string", "large_string"}
+
+
+def _text_slots(values: Any) -> Slots:
+    if not hasattr(values, "__arrow_array__") or getattr(values.dtype, "storage", "pyarrow") == "python":
+        return hashed(values)
+    chunks = values.__arrow_array__()
+    if len(chunks) <= _SAMPLE:
+        return _dictionary_slots(chunks)
+    import pyarrow as pa
+
+    step = _SAMPLE // 4
+    starts = np.linspace(0, len(chunks) - step, 4).astype(int).tolist()
+    pieces = [piece for start in starts for piece in chunks.slice(start, step).chunks]
+    return TextSlots(chunks, pa.chunked_array(pieces, type=chunks.type).unique().drop_null())
+
+
+def _dictionary_slots(chunks: pa.ChunkedArray) -> Slots:
+    encoded = chunks.dictionary_encode().chunks  # all over one dictionary
+    words = encoded[0].dictionary.to_pylist() if encoded else []
+    codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in encoded]
+    whole = codes[0] if len(codes) == 1 else np.concatenate([np.empty(0, np.int32), *codes])
+    return StoredSlots(
+        whole.astype(narrowest(len(words) + 1)), words, has_missing=chunks.null_count > 0
+    )
+
+
+def hashed(values: Any) -> Slots:
+    """Slots of any values by hashing them, in the order in which they occur."""
+    codes, levels = pd.factorize(values, use_na_sentinel=True)
+    has_missing = bool(len(codes)) and codes.min() < 0
+    return StoredSlots(codes.astype(narrowest(len(levels) + 1)), levels, has_missing=has_missing)

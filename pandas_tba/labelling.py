@@ -1,0 +1,254 @@
+"""Which labels there are, which of them are classes, and which one is positive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pandas_tba.errors import InputError, InputWarning, KindError, counted, listed, shown, warn
+from pandas_tba.levels import Value, kinds_of, union
+
+_BINARY: tuple[tuple[Value, Value], ...] = ((0, 1), (-1, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRules:
+    """What the user declared: the classes, the labels that are none, the positive class."""
+
+    labels: tuple[Value, ...] | None = None
+    abstain: tuple[Value, ...] = ()
+    pos_label: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The labels that occur in one column, with their rows, and the order it declares."""
+
+    column: Value
+    values: Sequence[Value]
+    rows: Sequence[int]
+    order: tuple[Value, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelSet:
+    """L labels in the order of the tables, K of them classes."""
+
+    values: tuple[Value, ...]
+    is_class: npt.NDArray[np.bool_]
+    pos_label: Value | None
+    rules: LabelRules
+    order: tuple[Value, ...] | None = None
+
+    @property
+    def classes(self) -> list[Value]:
+        """Labels that are classes."""
+        return [value for value, is_class in zip(self.values, self.is_class, strict=True) if is_class]
+
+    @property
+    def positive(self) -> int | None:
+        """Place of the positive label, or None."""
+        return None if self.pos_label is None else self.values.index(self.pos_label)
+
+
+def label_rules(
+    labels: Iterable[Value] | None, abstain: Iterable[Value], pos_label: Value | None
+) -> LabelRules:
+    """Check what the user declared of the labels."""
+    classes = None if labels is None else _label_list("labels", labels)
+    rules = LabelRules(classes, _label_list("abstain", abstain), pos_label)
+    if classes is None:
+        return rules
+    if not classes:
+        raise InputError("`labels` is empty; name the classes, or leave it out to take those of y_true.")
+    both = [value for value in rules.abstain if value in classes]
+    if both:
+        raise InputError(f"`abstain` and `labels` both hold {listed(both)}; a label to abstain is no class.")
+    if pos_label is not None and (pos_label not in classes or len(classes) != 2):
+        raise InputError(
+            f"`pos_label` must be one of two classes; got {shown(pos_label)} with labels "
+            f"{listed(classes)}."
+        )
+    return rules
+
+
+def _label_list(argument: str, values: Iterable[Value]) -> tuple[Value, ...]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise InputError(f"`{argument}` must be a list of labels; got {shown(values)}. Write [{shown(values)}].")
+    items = tuple(values.tolist() if hasattr(values, "tolist") else values)
+    try:
+        repeated = len(set(items)) < len(items)
+    except TypeError:
+        raise InputError(f"`{argument}` must hold single labels; got {listed(items)}.") from None
+    if repeated:
+        raise InputError(f"`{argument}` holds a label more than once: {listed(items)}.")
+    if any(value is None or value != value for value in items):
+        raise InputError(f"`{argument}` must not hold missing values; got {listed(items)}.")
+    return items
+
+
+def label_set(rules: LabelRules, truth: Observed, predictions: Sequence[Observed]) -> LabelSet:
+    """Labels, classes and positive label that the rules and the columns give.
+
+    Raises KindError for labels of kinds that never match, InputError for labels outside the
+    declared ones.
+    """
+    _check_kinds(rules, truth, predictions)
+    _check_expected(rules, truth, predictions)
+    columns = [truth, *predictions]
+    if rules.labels is None:
+        order = truth.order if all(column.order == truth.order for column in columns) else None
+        classes, pos_label = _undeclared_classes(rules, truth, predictions)
+        parts = [truth.values, classes, *(column.values for column in predictions), rules.abstain]
+        values = _in_declared_order(parts, order)
+    else:
+        order, classes = None, rules.labels
+        values = [*rules.labels, *rules.abstain]
+        pos_label = rules.pos_label if rules.pos_label is not None else _positive_of(rules.labels)
+    among = set(classes)
+    is_class = np.array([value in among for value in values], dtype=np.bool_)
+    shown_as = {value: value for value in values}
+    return LabelSet(tuple(values), is_class, shown_as.get(pos_label), rules, order)
+
+
+def _in_declared_order(
+    parts: Sequence[Sequence[Value]], order: tuple[Value, ...] | None
+) -> list[Value]:
+    if order is None:
+        return union(parts, [None])[0]
+    extra = [value for part in parts for value in part if value not in order]
+    whole = [*order, *union([extra], [None])[0]]
+    return union(parts, [whole])[0]
+
+
+def _undeclared_classes(
+    rules: LabelRules, truth: Observed, predictions: Sequence[Observed]
+) -> tuple[list[Value], Value | None]:
+    """Classes without `labels=`: the labels of y_true, or both labels of a binary problem."""
+    seen = list(dict.fromkeys(truth.values))
+    others = [value for column in predictions for value in column.values]
+    others = [value for value in dict.fromkeys(others) if value not in seen and value not in rules.abstain]
+    if rules.pos_label is not None:
+        return _given_pair(rules.pos_label, seen, others), rules.pos_label
+    pair = _binary_pair([*seen, *others])
+    return (seen, None) if pair is None else ([*pair], pair[1])
+
+
+def _given_pair(pos_label: Value, seen: list[Value], others: list[Value]) -> list[Value]:
+    pair = list(dict.fromkeys([*seen, pos_label]))
+    if len(pair) == 1:
+        pair += [value for value in others if value != pos_label]
+    if len(pair) > 2 or (len(pair) < 2 and seen):
+        raise InputError(
+            f"`pos_label` needs two classes; with pos_label={shown(pos_label)} they would be "
+            f"{listed(pair)}. Declare both: labels=[..., {shown(pos_label)}]."
+        )
+    return pair
+
+
+def _binary_pair(values: Sequence[Value]) -> tuple[Value, Value] | None:
+    """Negative and positive label where all values are False/True, 0/1 or -1/1."""
+    kinds = kinds_of(values)
+    if not kinds or not kinds <= {"boolean", "number"}:
+        return None
+    for pair in _BINARY:
+        if all(value in pair for value in values) and ("boolean" not in kinds or pair[0] == 0):
+            of_same_type = type(values[0])
+            return of_same_type(pair[0]), of_same_type(pair[1])  # type: ignore[call-arg]
+    return None
+
+
+def _positive_of(labels: tuple[Value, ...]) -> Value | None:
+    pair = _binary_pair(labels) if len(labels) == 2 else None
+    return None if pair is None else pair[1]
+
+
+def _check_kinds(rules: LabelRules, truth: Observed, predictions: Sequence[Observed]) -> None:
+    """Labels of the columns, and the declared ones, must be of kinds that can match."""
+    sides = [("`y_true`", truth.column, truth.values)]
+    sides += [("`y_pred`", column.column, column.values) for column in predictions]
+    name, column, values = sides[0]
+    if rules.labels is not None:
+        name, column, values = "`labels`", None, rules.labels
+    else:
+        del sides[0]
+    for other_name, other_column, other_values in sides:
+        rest = [value for value in other_values if value not in rules.abstain]
+        if not _can_match(values, rest):
+            raise KindError(
+                f"{_side(name, column, values)}, but {_side(other_name, other_column, rest)}: "
+                "labels of different kinds never match. Convert one of them, for example with "
+                "astype; booleans match numbers only where these are all 0 or 1."
+            )
+
+
+def _can_match(first: Sequence[Value], second: Sequence[Value]) -> bool:
+    kinds, others = kinds_of(first), kinds_of(second)
+    if not kinds or not others or kinds == others:
+        return True
+    if kinds | others == {"boolean", "number"}:
+        return all(value in (0, 1) for value in (*first, *second))
+    return others <= kinds
+
+
+def _side(name: str, column: Value | None, values: Sequence[Value]) -> str:
+    where = name if column is None or f"`{column}`" == name else f"{name} (column {shown(column)})"
+    kinds = " and ".join(sorted(kinds_of(values)))
+    return f"{where} holds {kinds} labels ({listed(values, 3)})"
+
+
+def _check_expected(rules: LabelRules, truth: Observed, predictions: Sequence[Observed]) -> None:
+    faults = []
+    known: Sequence[Value] = (*(rules.labels or ()), *rules.abstain)
+    if rules.labels is not None:
+        faults += _unexpected("y_true", truth, lambda value: value not in rules.labels)
+        for column in predictions[:5]:
+            faults += _unexpected("y_pred", column, lambda value: value not in known)
+        advice = "Add them to labels=, or leave those rows out; labels that may be predicted and are no class go into abstain=[...]."
+    else:
+        faults += _unexpected("y_true", truth, lambda value: value in rules.abstain)
+        advice = "A label to abstain is no class and must not occur in y_true."
+    if faults:
+        expected = f"labels={listed(rules.labels)}" if rules.labels is not None else f"abstain={listed(rules.abstain)}"
+        raise InputError(f"Unexpected labels ({expected}): {'; '.join(faults[:3])}. {advice}")
+
+
+def _unexpected(argument: str, column: Observed, is_fault) -> list[str]:  # type: ignore[no-untyped-def]
+    found = [(value, rows) for value, rows in zip(column.values, column.rows, strict=True) if is_fault(value)]
+    if not found:
+        return []
+    found.sort(key=lambda pair: -pair[1])
+    texts = [f"{shown(value)} ({counted(int(rows), 'row')})" for value, rows in found[:3]]
+    rest = found[3:]
+    if rest:
+        texts.append(f"{len(rest):,} more ({counted(int(sum(rows for _, rows in rest)), 'row')})")
+    name = argument if column.column == argument else f"{argument} (column {shown(column.column)})"
+    return [f"{name} holds {', '.join(texts)}"]
+
+
+def warn_predicted_only(labels: LabelSet, predictions: Sequence[Observed]) -> None:
+    """Name the labels that are predicted, are no class, and were not declared as such."""
+    if labels.rules.labels is not None:
+        return
+    known = {*labels.classes, *labels.rules.abstain}
+    seen = {value for column in predictions for value in column.values}
+    extra = [value for value in labels.values if value in seen and value not in known]
+    if not extra:
+        return
+    twins = [
+        f"{shown(value)} differs from {shown(label)} only by blanks or case"
+        for value in extra
+        for label in labels.classes
+        if isinstance(value, str) and isinstance(label, str)
+        and value.strip().casefold() == label.strip().casefold()
+    ]
+    remark = f" {'; '.join(twins[:3])}." if twins else ""
+    warn(
+        f"Predicted, but never in y_true: {listed(extra)}. Rows with such a prediction count as "
+        f"errors; it is no class.{remark} Declare the classes with labels=[...], or what is none "
+        "with abstain=[...].",
+        InputWarning,
+    )

@@ -1,0 +1,95 @@
+"""Values of labels and group keys: their kinds, which are the same value, and their order.
+
+Values are compared as Python objects, so that 1, 1.0 and True are one label whatever dtype
+stores them, and 2**53 + 1 is not 2.0**53.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import numbers
+from collections.abc import Hashable, Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+
+Value = Hashable
+
+
+def kind_of(value: object) -> str:
+    """``boolean``, ``number``, ``text``, or the name of the type."""
+    if isinstance(value, (bool, np.bool_)):
+        return "boolean"
+    if isinstance(value, (numbers.Number, decimal.Decimal, np.number)):
+        return "number"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, (datetime.datetime, np.datetime64)):
+        return "datetime"
+    return type(value).__name__
+
+
+def kinds_of(values: Iterable[object]) -> set[str]:
+    """Kinds that occur among the values."""
+    return {kind_of(value) for value in values}
+
+
+def in_order(values: Iterable[Value]) -> list[Value]:
+    """Values sorted; those that do not compare, by name of the kind and text."""
+    values = list(values)
+    try:
+        return sorted(values)  # type: ignore[type-var]
+    except TypeError:
+        return sorted(values, key=lambda value: (kind_of(value), str(value)))
+
+
+def order_of(level: pd.Index) -> np.ndarray:
+    """Places of the values of a level, sorted as by `in_order`."""
+    if level.dtype != object:
+        return np.asarray(level.argsort())
+    values = level.tolist()
+    return positions(in_order(values), values)
+
+
+def union(
+    parts: Sequence[Sequence[Value]], declared: Sequence[Sequence[Value] | None]
+) -> tuple[list[Value], bool]:
+    """Every value of the parts once, in order, and whether a declared order gave it.
+
+    A declared order (the categories of a column) holds only where every part declares the same
+    one: then the result does not depend on which part comes first.
+    """
+    merged: dict[Value, None] = {}
+    for part in parts:
+        merged.update(dict.fromkeys(part))
+    first = declared[0] if declared else None
+    if first is not None and all(order is not None and list(order) == list(first) for order in declared):
+        return [value for value in first if value in merged], True
+    return in_order(merged), False
+
+
+def plain_index(values: Sequence[Value] | pd.Index, name: Hashable = None) -> pd.Index:
+    """Index of the values whose dtype does not depend on how a column stored them."""
+    if isinstance(values, pd.CategoricalIndex):
+        values = values.categories
+    if isinstance(values, pd.Index) and not _stores_text(values):
+        return values.rename(name)
+    values = list(values)
+    if any(isinstance(value, tuple) for value in values):
+        held = np.empty(len(values), dtype=object)
+        held[:] = values  # pd.Index would make a MultiIndex of tuples
+        return pd.Index(held, name=name, tupleize_cols=False)
+    if len(kinds_of(values)) > 1:
+        return pd.Index(values, dtype=object, name=name)
+    return pd.Index(values, name=name)
+
+
+def _stores_text(values: pd.Index) -> bool:
+    return values.dtype == object or isinstance(values.dtype, pd.StringDtype) or values.dtype.kind == "O"
+
+
+def positions(values: Iterable[Value], among: Sequence[Value]) -> np.ndarray:
+    """Place of each value among the others, -1 where it is not there."""
+    place = {value: at for at, value in enumerate(among)}
+    return np.array([place.get(value, -1) for value in values], dtype=np.intp)

@@ -1,0 +1,646 @@
+"""Counts -> the numbers and tables that answer a question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pandas_tba.catalog import METRICS, Metric, find_metrics, ratio
+from pandas_tba.confusion import ConfusionCounts
+from pandas_tba.counting import count_arrays
+from pandas_tba.errors import (
+    InputError,
+    KindError,
+    UndefinedWarning,
+    check_choice,
+    listed,
+    shown,
+    warn,
+)
+from pandas_tba.tempering import adjust_for_chance, check_t, tempered_bounds, tempered_mean
+
+FloatArray = npt.NDArray[np.float64]
+
+Exponent: TypeAlias = float | Iterable[float]
+Prevalence: TypeAlias = Literal["own", "pooled"] | Mapping[Any, float] | pd.Series
+Absent: TypeAlias = Literal["nan", "exclude", "raise"]
+
+_MOST_LABELS = 20  # in attrs, which pandas copies with every table made from this one
+
+
+def score(
+    counts: ConfusionCounts,
+    *,
+    t: Exponent = 0.5,
+    prevalence: Prevalence = "own",
+    absent: Absent = "nan",
+    adjusted: bool = False,
+    smoothing: float = 0.0,
+) -> float | pd.Series | pd.DataFrame:
+    """Tempered balanced accuracy: the mean of per-class recall weighted by prevalence**t.
+
+    Parameters
+    ----------
+    counts : ConfusionCounts
+        Counts of rows, as `count` gives them.
+    t : float, or list of float, default 0.5
+        Exponent: 1 is accuracy, 0 balanced accuracy, below 0 rare classes weigh more. Infinite
+        values are the limits. A list adds an axis ``t``.
+    prevalence : {"own", "pooled"}, mapping or Series, default "own"
+        Whose class shares give the weights: each group's own, those of all groups together, or
+        given ones (label to share, every class named, greater than 0; they are normalised).
+    absent : {"nan", "exclude", "raise"}, default "nan"
+        What to do with a class that has weight but no rows in a group, so that the score is
+        undefined: NaN; leave the class out and renormalise, as scikit-learn does; or InputError.
+    adjusted : bool, default False
+        Rescale so that a uniform guesser has 0: (score - 1/K) / (1 - 1/K), K declared classes.
+    smoothing : float, default 0
+        Rows added to every cell: recall is (hits + a) / (support + K a). An absent class then has
+        recall 1/K. Prevalence is not smoothed.
+
+    Returns
+    -------
+    float, Series or DataFrame
+        Share between 0 and 1: a float for one t without groups or models; a Series over groups,
+        or over t; a DataFrame of groups by t. The models are the first level of the groups.
+
+    Raises
+    ------
+    InputError
+        If an argument has a value that cannot be used, or a class is absent with
+        ``absent="raise"``.
+
+    Warns
+    -----
+    UndefinedWarning
+        Once, naming groups and classes, where a class has no rows.
+
+    Examples
+    --------
+    >>> import pandas_tba as tba
+    >>> counts = tba.ConfusionCounts.from_matrix([[88, 2], [6, 4]])
+    >>> tba.score(counts, t=[0, 0.5, 1]).round(3).tolist()
+    [0.689, 0.833, 0.92]
+    """
+    exponents, is_list = _exponents(t)
+    check_choice("absent", absent, ("nan", "exclude", "raise"))
+    _check_smoothing(smoothing)
+    names = ("t",) if is_list else ()
+    _check_names(counts, names if is_list and counts.key_groups.names else ("tba", *names))
+    support, hits = _of_classes(counts, counts.support), _of_classes(counts, counts.hits)
+    weights_of = _class_prevalence(counts, prevalence, support)
+    if absent != "exclude" and not smoothing:
+        _report_absent(counts, support, absent)
+    recall = ratio(hits + smoothing, support + smoothing * support.shape[1])
+    among = support > 0 if absent == "exclude" and not smoothing else None
+    columns = [tempered_mean(recall, weights_of, exponent, among) for exponent in exponents]
+    if adjusted:
+        columns = [adjust_for_chance(column, support.shape[1]) for column in columns]
+        _report_single_class(counts, support.shape[1])
+    if not counts.key_groups.names and not is_list:
+        return float(columns[0][0])
+    return _described(_arranged(counts, exponents, columns, is_list), counts, t, prevalence)
+
+
+def _arranged(
+    counts: ConfusionCounts, exponents: list[float], columns: list[FloatArray], is_list: bool
+) -> pd.Series | pd.DataFrame:
+    axis = pd.Index(exponents, name="t", dtype=np.float64)
+    if not counts.key_groups.names:
+        return pd.Series([column[0] for column in columns], index=axis, name="tba", dtype=np.float64)
+    if not is_list:
+        return pd.Series(columns[0], index=counts.groups, name="tba")
+    return pd.DataFrame(np.stack(columns, axis=1), index=counts.groups, columns=axis)
+
+
+def metrics(
+    counts: ConfusionCounts,
+    *,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
+    t: Exponent = 0.5,
+) -> pd.DataFrame:
+    """Table of metrics, one row for each group.
+
+    Parameters
+    ----------
+    counts : ConfusionCounts
+        Counts of rows, as `count` gives them.
+    metrics : name, Metric, or list of these, optional
+        Those of `METRICS` by default: all that need no positive class, and with a positive class
+        the others for it.
+    t : float, or list of float, default 0.5
+        Exponent of tba, tba_slope and majority; weights are each group's own. A list adds the
+        last level ``t`` to the index.
+
+    Returns
+    -------
+    DataFrame
+        Columns n (rows), min_support (rows of the smallest class), n_absent (classes without
+        rows), then the metrics: shares unless METRICS says otherwise.
+
+    Raises
+    ------
+    InputError
+        If a metric is not known, or is about one class and no class is positive.
+
+    Warns
+    -----
+    UndefinedWarning
+        Once, naming groups and classes, where a metric is NaN.
+
+    Examples
+    --------
+    >>> import pandas_tba as tba
+    >>> counts = tba.ConfusionCounts.from_matrix([[63, 27], [2, 8]])
+    >>> tba.metrics(counts, metrics=["accuracy", "balanced_accuracy", "recall"])
+         n  min_support  n_absent  accuracy  balanced_accuracy  recall
+    0  100           10         0      0.71               0.75     0.8
+    """
+    exponents, is_list = _exponents(t)
+    chosen = _chosen_metrics(counts, metrics)
+    names = ["n", "min_support", "n_absent", *(metric.name for metric in chosen)]
+    _check_names(counts, (*names, "t") if is_list else names)
+    support = _of_classes(counts, counts.support)
+    values: dict[str, Any] = _sizes(counts, support)
+    arrays = _arrays(counts)
+    for metric in chosen:
+        values[metric.name] = _evaluated(metric, arrays, counts, exponents)
+    _report_undefined(counts, chosen, values)
+    rows = {name: _over_t(column, len(exponents)) for name, column in values.items()}
+    index = _with_t(counts.groups, counts, exponents) if is_list else counts.groups
+    return _described(pd.DataFrame(rows, index=index), counts, t, "own")
+
+
+def _chosen_metrics(
+    counts: ConfusionCounts, metrics: str | Metric | Iterable[str | Metric] | None
+) -> list[Metric]:
+    has_positive = counts.pos_label is not None
+    if metrics is None:
+        return sorted(
+            (metric for metric in METRICS if metric.kind == "overall" or has_positive),
+            key=lambda metric: metric.kind == "class",
+        )
+    chosen = find_metrics(metrics)
+    of_class = [metric.name for metric in chosen if metric.kind == "class"]
+    if of_class and not has_positive:
+        classes = counts.label_set.classes
+        raise InputError(
+            f"`metrics`: {listed(of_class)} speaks of one class, and no class is positive. Classes: "
+            f"{listed(classes)}. Name one, as in df.tba(pos_label={shown(classes[-1]) if classes else '...'}), "
+            "or ask per_class()."
+        )
+    return chosen
+
+
+def _arrays(counts: ConfusionCounts) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    hits, support, predicted = (
+        part.astype(np.float64, order="K") for part in (counts.hits, counts.support, counts.predicted)
+    )
+    return hits, support, predicted, counts.rows.astype(np.float64)[:, None]
+
+
+def _evaluated(
+    metric: Metric,
+    arrays: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
+    counts: ConfusionCounts,
+    exponents: list[float],
+) -> FloatArray:
+    """Values of one metric: (G,), or (G, T) where it depends on t."""
+    if metric.kind == "class":
+        at = counts.label_set.positive
+        hits, support, predicted, total = arrays
+        one = tuple(part[:, [at]] for part in (hits, support, predicted))
+        return np.asarray(metric.function(*one, total))[:, 0]
+    if not metric.takes_t:
+        return np.asarray(metric.function(*arrays, counts.is_class))
+    columns = [metric.function(*arrays, counts.is_class, t=t) for t in exponents]
+    return np.stack(columns, axis=1)
+
+
+def _over_t(column: npt.NDArray[Any], n_exponents: int) -> npt.NDArray[Any]:
+    return column.reshape(-1) if column.ndim == 2 else np.repeat(column, n_exponents)
+
+
+def per_class(
+    counts: ConfusionCounts, *, metrics: str | Metric | Iterable[str | Metric] | None = None
+) -> pd.DataFrame:
+    """Table of each label against the rest, one row for each group and label.
+
+    Parameters
+    ----------
+    counts : ConfusionCounts
+        Counts of rows, as `count` gives them.
+    metrics : name, Metric, or list of these, optional
+        Metrics of kind "class"; all of METRICS by default.
+
+    Returns
+    -------
+    DataFrame
+        The last level of the index is ``label``. Columns is_class (False for a label that was
+        only predicted), support, predicted, hits (rows), then the metrics.
+
+    Raises
+    ------
+    InputError
+        If a metric is not known, or is not about one class.
+
+    Warns
+    -----
+    UndefinedWarning
+        Once, naming groups and classes, where a metric of a class is NaN.
+
+    Examples
+    --------
+    >>> import pandas_tba as tba
+    >>> counts = tba.ConfusionCounts.from_matrix([[63, 27], [2, 8]])
+    >>> tba.per_class(counts, metrics="recall")
+           is_class  support  predicted  hits  recall
+    label
+    0          True       90         65    63     0.7
+    1          True       10         35     8     0.8
+    """
+    chosen = [metric for metric in METRICS if metric.kind == "class"]
+    if metrics is not None:
+        chosen = find_metrics(metrics)
+    overall = [metric.name for metric in chosen if metric.kind == "overall"]
+    if overall:
+        raise InputError(
+            f"`metrics`: {listed(overall)} speaks of all classes together; ask metrics() for it."
+        )
+    arrays = _arrays(counts)
+    values = {metric.name: np.asarray(metric.function(*arrays)) for metric in chosen}
+    names = ("label", "is_class", "support", "predicted", "hits", *values)
+    _check_names(counts, names)
+    _report_undefined(counts, chosen, values)
+    columns: dict[str, Any] = {
+        "is_class": np.tile(counts.is_class, len(counts)),
+        "support": counts.support.reshape(-1),
+        "predicted": counts.predicted.reshape(-1),
+        "hits": counts.hits.reshape(-1),
+        **{name: column.reshape(-1) for name, column in values.items()},
+    }
+    index = _with_labels(counts, "label")
+    return _described(pd.DataFrame(columns, index=index), counts, None, None)
+
+
+def confusion_matrix(
+    counts: ConfusionCounts, *, normalize: Literal["true", "pred", "all"] | None = None
+) -> pd.DataFrame:
+    """Confusion matrix, rows true and columns predicted; one below the other for groups.
+
+    Parameters
+    ----------
+    counts : ConfusionCounts
+        Counts of rows, as `count` gives them.
+    normalize : {"true", "pred", "all"}, optional
+        Shares of the rows of a true label, of a predicted label, or of the group.
+
+    Returns
+    -------
+    DataFrame
+        The last level of the index is ``y_true``, the columns are ``y_pred``: rows, or shares.
+
+    Raises
+    ------
+    InputError
+        If `normalize` is none of these.
+
+    Warns
+    -----
+    UndefinedWarning
+        Once, naming groups and classes, where a share is NaN since there is nothing to share.
+
+    Examples
+    --------
+    >>> import pandas_tba as tba
+    >>> counts = tba.ConfusionCounts.from_matrix([[63, 27], [2, 8]])
+    >>> tba.confusion_matrix(counts, normalize="true")
+    y_pred    0    1
+    y_true
+    0       0.7  0.3
+    1       0.2  0.8
+    """
+    _check_names(counts, ("y_true", "y_pred"))
+    cells: npt.NDArray[Any] = counts.cells
+    if normalize is not None:
+        check_choice("normalize", normalize, ("true", "pred", "all"))
+        totals = {
+            "true": counts.support[:, :, None],
+            "pred": counts.predicted[:, None, :],
+            "all": counts.rows[:, None, None],
+        }
+        cells = ratio(cells, totals[normalize])
+        axis = 2 if normalize == "pred" else 1
+        _report_undefined_shares(counts, np.isnan(cells).all(axis=3 - axis))
+    n_labels = len(counts.label_set.values)
+    table = pd.DataFrame(
+        cells.reshape(len(counts) * n_labels, n_labels),
+        index=_with_labels(counts, "y_true"),
+        columns=counts.labels.rename("y_pred"),
+    )
+    return _described(table, counts, None, None)
+
+
+def bounds(
+    counts: ConfusionCounts, *, t: Exponent = 0.5, prevalence: Prevalence = "own"
+) -> pd.DataFrame:
+    """Lowest and highest tempered balanced accuracy that the data allow.
+
+    Parameters
+    ----------
+    counts : ConfusionCounts
+        Counts of rows, as `count` gives them.
+    t, prevalence
+        As in `score`.
+
+    Returns
+    -------
+    DataFrame
+        Columns n (rows), min_support (rows of the smallest class), n_absent (classes without
+        rows), low and high: the score if the recall of every absent class were 0, or 1. The two
+        are equal where every class that has weight has rows. NaN without any class.
+
+    Examples
+    --------
+    >>> import pandas_tba as tba
+    >>> counts = tba.ConfusionCounts.from_matrix([[60, 3], [0, 0]])
+    >>> tba.bounds(counts, t=0).round(3)
+        n  min_support  n_absent    low   high
+    0  63            0         1  0.476  0.976
+    """
+    exponents, is_list = _exponents(t)
+    _check_names(counts, ("n", "min_support", "n_absent", "low", "high", *(("t",) if is_list else ())))
+    support, hits = _of_classes(counts, counts.support), _of_classes(counts, counts.hits)
+    weights_of = _class_prevalence(counts, prevalence, support)
+    recall = ratio(hits, support)
+    pairs = [tempered_bounds(recall, weights_of, exponent) for exponent in exponents]
+    values: dict[str, Any] = _sizes(counts, support)
+    values["low"] = np.stack([low for low, _ in pairs], axis=1)
+    values["high"] = np.stack([high for _, high in pairs], axis=1)
+    rows = {name: _over_t(column, len(exponents)) for name, column in values.items()}
+    index = _with_t(counts.groups, counts, exponents) if is_list else counts.groups
+    return _described(pd.DataFrame(rows, index=index), counts, t, prevalence)
+
+
+def tempered_balanced_accuracy_score(
+    y_true: npt.ArrayLike,
+    y_pred: npt.ArrayLike,
+    *,
+    t: float = 0.5,
+    labels: Iterable[Hashable] | None = None,
+    prevalence: Prevalence = "own",
+    absent: Absent = "nan",
+    adjusted: bool = False,
+    smoothing: float = 0.0,
+) -> float:
+    """Tempered balanced accuracy of two arrays of labels, in the manner of scikit-learn.
+
+    Parameters
+    ----------
+    y_true, y_pred : array_like, shape (n,)
+        True and predicted labels, matched by position.
+    t : float, default 0.5
+        Exponent of prevalence: 1 is accuracy, 0 balanced accuracy.
+    labels : list, optional
+        The classes; those of y_true by default.
+    prevalence, absent, adjusted, smoothing
+        As in `score`.
+
+    Returns
+    -------
+    float
+        Share between 0 and 1; NaN where a class that has weight has no rows.
+
+    Raises
+    ------
+    InputError
+        If the arrays do not fit each other, or a label is missing or not among `labels`.
+
+    Notes
+    -----
+    For cross-validation use StratifiedKFold, or bind the classes with `functools.partial`: the
+    classes of a fold are those of its own y_true.
+
+    Examples
+    --------
+    >>> import pandas_tba as tba
+    >>> tba.tempered_balanced_accuracy_score(["a", "a", "b", "b"], ["a", "b", "b", "b"], t=0)
+    0.75
+    """
+    value = score(
+        count_arrays(y_true, y_pred, labels=labels),
+        t=check_t(t),
+        prevalence=prevalence,
+        absent=absent,
+        adjusted=adjusted,
+        smoothing=smoothing,
+    )
+    return float(value)  # type: ignore[arg-type]
+
+
+def _exponents(t: Exponent) -> tuple[list[float], bool]:
+    """Exponents asked for, and whether they came as a list."""
+    if isinstance(t, (str, bytes, Mapping)) or not isinstance(t, Iterable) or np.ndim(t) == 0:  # type: ignore[arg-type]
+        return [check_t(t)], False
+    exponents = [check_t(value) for value in t]
+    if not exponents:
+        raise InputError("`t` is an empty list; give at least one number.")
+    return exponents, True
+
+
+def _check_smoothing(smoothing: float) -> None:
+    if isinstance(smoothing, (int, float, np.number)) and 0 <= smoothing < math.inf:
+        return
+    raise InputError(f"`smoothing` must be a finite number of rows, 0 or more; got {shown(smoothing)}.")
+
+
+def _check_names(counts: ConfusionCounts, names: Iterable[str]) -> None:
+    """Refuse a key that bears a name of the result."""
+    taken = set(names)
+    for key in counts.key_groups.names[counts.key_groups.has_model :]:
+        if key in taken:
+            raise InputError(
+                f"`by`: the key {shown(key)} has the name of a column or level of the result. Rename "
+                f"it, as in by=df[{shown(key)}].rename('group')."
+            )
+
+
+def _of_classes(counts: ConfusionCounts, by_label: npt.NDArray[np.int64]) -> FloatArray:
+    chosen = by_label if counts.is_class.all() else by_label[:, counts.is_class]
+    return chosen.astype(np.float64, order="K")
+
+
+def _class_prevalence(
+    counts: ConfusionCounts, prevalence: Prevalence, support: FloatArray
+) -> FloatArray:
+    """Relative prevalence of the classes, (G, K) or (1, K)."""
+    if isinstance(prevalence, (Mapping, pd.Series)):
+        return _given_prevalence(counts, prevalence)
+    check_choice("prevalence", prevalence, ("own", "pooled"))
+    if prevalence == "own":
+        return support
+    if not counts.key_groups.has_model:
+        return np.asarray(support.sum(axis=0, keepdims=True))
+    model = counts.key_groups.codes[:, 0]
+    pooled = np.zeros((model.max(initial=-1) + 2, support.shape[1]))
+    np.add.at(pooled, model, support)  # -1, a missing model, goes to the last row
+    return np.asarray(pooled[model])
+
+
+def _given_prevalence(
+    counts: ConfusionCounts, prevalence: Mapping[Any, float] | pd.Series
+) -> FloatArray:
+    classes = counts.label_set.classes
+    given = dict(prevalence.items())
+    if len(given) != len(prevalence):
+        raise InputError("`prevalence` names a label more than once.")
+    lacking = [label for label in classes if label not in given]
+    foreign = [label for label in given if label not in classes]
+    if lacking or foreign:
+        raise InputError(
+            f"`prevalence` must name each class once; it lacks {listed(lacking) or 'none'} and names "
+            f"{listed(foreign) or 'nothing'} beyond them. Classes: {listed(classes)}."
+        )
+    try:
+        values = np.array([[float(given[label]) for label in classes]])
+    except (TypeError, ValueError):
+        values = np.full((1, len(classes)), np.nan)
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        raise InputError(
+            f"`prevalence` must be finite and greater than 0 for every class; got {shown(given)}."
+        )
+    return values / values.sum() if classes else values
+
+
+def _sizes(counts: ConfusionCounts, support: FloatArray) -> dict[str, Any]:
+    return {
+        "n": counts.rows,
+        "min_support": support.min(axis=1, initial=np.inf if support.shape[1] else 0.0).astype(np.int64),
+        "n_absent": (support == 0).sum(axis=1),
+    }
+
+
+def _with_t(index: pd.Index, counts: ConfusionCounts, exponents: list[float]) -> pd.Index:
+    """The groups with each t as the last level."""
+    axis = pd.Index(exponents, name="t", dtype=np.float64)
+    if not counts.key_groups.names:
+        return axis
+    return _appended_level(counts, axis, is_unique=axis.is_unique)
+
+
+def _with_labels(counts: ConfusionCounts, name: str) -> pd.Index:
+    """The groups with each label as the last level."""
+    axis = counts.labels.rename(name)
+    return _appended_level(counts, axis) if counts.key_groups.names else axis
+
+
+def _appended_level(counts: ConfusionCounts, axis: pd.Index, *, is_unique: bool = True) -> pd.MultiIndex:
+    level = axis if is_unique else axis.unique()
+    inner = np.arange(len(axis)) if is_unique else level.get_indexer(axis)
+    groups = counts.key_groups
+    return pd.MultiIndex(
+        levels=[*groups.levels, level],
+        codes=[*np.repeat(groups.codes, len(axis), axis=0).T, np.tile(inner, len(groups))],
+        names=[*groups.names, axis.name],
+        verify_integrity=False,
+    )
+
+
+def _described(table: Any, counts: ConfusionCounts, t: Any, prevalence: Any) -> Any:
+    """The table with its t, prevalence and classes in attrs: JSON values, few and short."""
+    classes = [str(label) for label in counts.label_set.classes]
+    about: dict[str, Any] = {"classes": classes if len(classes) <= _MOST_LABELS else len(classes)}
+    if t is not None:
+        exponents, is_list = _exponents(t)
+        about["t"] = [f"{value:g}" for value in exponents] if is_list else _json_number(exponents[0])
+    if prevalence is not None:
+        about["prevalence"] = prevalence if isinstance(prevalence, str) else "given"
+    if counts.n_missing:
+        about["n_missing"] = counts.n_missing
+    table.attrs["tba"] = about
+    return table
+
+
+def _json_number(value: float) -> float | str:
+    return value if math.isfinite(value) else str(value)
+
+
+def _report_absent(counts: ConfusionCounts, support: FloatArray, absent: Absent) -> None:
+    if support.shape[1] == 0:
+        warn("Undefined: there are no rows, hence no classes, and the score is NaN.", UndefinedWarning)
+    elif not support.all():
+        where = _notes(counts, (support == 0).any(axis=1), predicted=False)
+        text = f"Undefined recall of classes without rows: {where}."
+        if absent == "raise":
+            raise InputError(f"{text} Pass absent='nan' or absent='exclude' to go on.")
+        warn(
+            f"{text} The score is NaN wherever such a class has weight: at t <= 0, and with a "
+            "common prevalence. See absent=, smoothing= and bounds(); labels= fixes the classes.",
+            UndefinedWarning,
+        )
+
+
+def _report_single_class(counts: ConfusionCounts, n_classes: int) -> None:
+    if n_classes == 1:
+        only = shown(counts.label_set.classes[0])
+        warn(
+            f"Undefined: an adjusted score needs two classes, and {only} is the only one. Declare "
+            "the classes with labels=.",
+            UndefinedWarning,
+        )
+
+
+def _report_undefined(
+    counts: ConfusionCounts, chosen: Sequence[Metric], values: Mapping[str, FloatArray]
+) -> None:
+    """One warning that says which metrics are NaN, why, and in which groups."""
+    names = []
+    where = np.zeros(len(counts), dtype=np.bool_)
+    for metric in chosen:
+        is_nan = np.isnan(values[metric.name])
+        if is_nan.ndim == 2:  # by class, or by t
+            is_nan = (is_nan & counts.is_class if metric.kind == "class" else is_nan).any(axis=1)
+        if is_nan.any():
+            names.append(metric.name)
+            where |= is_nan
+    if names:
+        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+        warn(f"Undefined, hence NaN: {', '.join(names[:5])}{more}. {_notes(counts, where)}.", UndefinedWarning)
+
+
+def _report_undefined_shares(counts: ConfusionCounts, empty: npt.NDArray[np.bool_]) -> None:
+    where = (empty & counts.is_class).any(axis=1)
+    if where.any():
+        warn(
+            f"Undefined, hence NaN: shares of a total of no rows. {_notes(counts, where)}.",
+            UndefinedWarning,
+        )
+
+
+def _notes(counts: ConfusionCounts, where: npt.NDArray[np.bool_], *, predicted: bool = True) -> str:
+    """What some groups lack, for the first five of them."""
+    at = np.flatnonzero(where)
+    has_keys = bool(counts.key_groups.names)
+    texts = []
+    for group in at[:5]:
+        lacks = _lacks(counts, group, predicted=predicted)
+        texts.append(f"Group {shown(counts.key_groups.values(group))}: {lacks}" if has_keys else lacks)
+    return "; ".join(texts) + ("; and other groups" if len(at) > 5 else "")
+
+
+def _lacks(counts: ConfusionCounts, group: int, *, predicted: bool) -> str:
+    """The classes of one group that have no rows, and those that are never predicted."""
+    if not counts.rows[group]:
+        return "no rows"
+    found = []
+    for rows, text in ((counts.support, "no rows of"), (counts.predicted, "never predicted")):
+        labels = counts.label_set.values
+        empty = [labels[k] for k in np.flatnonzero((rows[group] == 0) & counts.is_class)]
+        if empty and (predicted or rows is counts.support):
+            found.append(f"{text} {listed(empty)}")
+    return ", ".join(found) or "all rows have one label"

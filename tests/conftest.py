@@ -1,0 +1,12 @@
+"""Settings of hypothesis: repeatable unless HYPOTHESIS_PROFILE=long searches for new cases."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# A busy machine is no bug, hence no deadline and no check of the speed.
+settings.register_profile(
+    "ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("long", settings.get_profile("ci"), derandomize=False, max_examples=5000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
