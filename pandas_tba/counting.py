@@ -195,12 +195,11 @@ def _labelled(
     bound: _Bound, slots: Sequence[Slots], cells: list[Counts], rules: Any
 ) -> tuple[LabelSet, Counts]:
     """The label set, and the counts over it: permuted here, so that no row is touched for it."""
-    levels = [part.levels() for part in slots]
-    rows = [sum(table.sum(axis=(0, 2)) for table in cells[:1]), *(table.sum(axis=(0, 1)) for table in cells)]
+    rows = [cells[0].sum(axis=(0, 2)), *(table.sum(axis=(0, 1)) for table in cells)]
     at = [np.flatnonzero(total) for total in rows]
     observed = [
-        Observed(name, level.take(places).tolist(), total[places].tolist(), part.order)
-        for (name, _), level, places, total, part in zip(bound.labelled(), levels, at, rows, slots, strict=True)
+        Observed(name, part.values(places), total[places].tolist(), part.order)
+        for (name, _), places, total, part in zip(bound.labelled(), at, rows, slots, strict=True)
     ]
     labels = label_set(rules, observed[0], observed[1:])
     warn_predicted_only(labels, observed[1:])

@@ -51,6 +51,11 @@ class Slots(ABC):
     def levels(self) -> pd.Index:
         """Values of the slots after the missing one; some may not occur."""
 
+    def values(self, places: Array) -> list[Hashable]:
+        """Python values of some of the levels."""
+        held: list[Hashable] = self.levels().take(places).tolist()
+        return held
+
     def widened(self) -> Slots:
         """Slots that foresee every value."""
         return self
@@ -79,6 +84,12 @@ class StoredSlots(Slots):
 
     def levels(self) -> pd.Index:
         return plain_index(self._levels)
+
+    def values(self, places: Array) -> list[Hashable]:
+        if isinstance(self._levels, list):
+            return [self._levels[place] for place in places.tolist()]
+        held: list[Hashable] = self._levels.take(places).tolist()
+        return held
 
     def compacted(self) -> Slots:
         found, codes = np.unique(self._codes, return_inverse=True)
@@ -110,6 +121,9 @@ class IntegerSlots(Slots):
 
     def levels(self) -> pd.Index:
         return pd.RangeIndex(self._low, self._high + 1)
+
+    def values(self, places: Array) -> list[Hashable]:
+        return [self._low + place for place in places.tolist()]
 
     def widened(self) -> Slots:
         low, high = int(self._values.min()), int(self._values.max())
@@ -160,18 +174,22 @@ def narrowest(size: int) -> npt.DTypeLike:
 
 def encode(column: Any) -> Slots:
     """Slots of a Series, Index or array of any dtype."""
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype):  # of a Series .array would hide that it is numpy's
+        return _numpy_slots(np.asarray(column), dtype)
     values = getattr(column, "array", column)
-    dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return _category_slots(values)
     if isinstance(dtype, pd.StringDtype) or _is_arrow_text(dtype):
         return _text_slots(values)
-    if isinstance(dtype, np.dtype) and dtype.isnative:
-        values = np.asarray(values)
-        if dtype.kind == "b":
-            return StoredSlots(values.view(np.uint8), [False, True], has_missing=False)
-        if dtype.kind in "iu":
-            return _integer_slots(values)
+    return hashed(values)
+
+
+def _numpy_slots(values: Array, dtype: np.dtype[Any]) -> Slots:
+    if dtype.kind == "b":
+        return StoredSlots(values.view(np.uint8), [False, True], has_missing=False)
+    if dtype.kind in "iu" and dtype.isnative:
+        return _integer_slots(values)
     return hashed(values)
 
 
@@ -219,11 +237,10 @@ def _text_slots(values: Any) -> Slots:
 def _dictionary_slots(chunks: pa.ChunkedArray) -> Slots:
     encoded = chunks.dictionary_encode().chunks  # all over one dictionary
     words = encoded[0].dictionary.to_pylist() if encoded else []
-    codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in encoded]
-    whole = codes[0] if len(codes) == 1 else np.concatenate([np.empty(0, np.int32), *codes])
-    return StoredSlots(
-        whole.astype(narrowest(len(words) + 1)), words, has_missing=chunks.null_count > 0
-    )
+    has_missing = chunks.null_count > 0
+    indices = [chunk.indices.fill_null(-1) if has_missing else chunk.indices for chunk in encoded]
+    codes = np.concatenate([np.empty(0, dtype=np.int32), *(part.to_numpy() for part in indices)])
+    return StoredSlots(codes.astype(narrowest(len(words) + 1)), words, has_missing=has_missing)
 
 
 def hashed(values: Any) -> Slots:
