@@ -68,13 +68,21 @@ class TbaAccessor:
         names = [bound.y_true, *bound.predictions, *([] if bound.model is None else [bound.model])]
         lacking = [name for name in names if name not in self._frame.columns]
         model = "" if bound.model is None else f", model={shown(bound.model)}"
-        lines = [f"<df.tba: {len(self._frame):,} rows, y_true={shown(bound.y_true)}, y_pred={shown(bound.y_pred)}{model}>"]
+        lines = [
+            f"<df.tba: {len(self._frame):,} rows, y_true={shown(bound.y_true)}, y_pred={shown(bound.y_pred)}{model}>"
+        ]
         if lacking:
-            lines.append(f"No column {', '.join(map(shown, lacking))}. Name yours: df.tba(y_true='y', y_pred='p')")
-        lines.append("Ask:  .score(t=0.5)  .metrics(by=...)  .per_class()  .confusion_matrix()  .bounds(t=0)  .counts()")
+            lines.append(
+                f"No column {', '.join(map(shown, lacking))}. Name yours: df.tba(y_true='y', y_pred='p')"
+            )
+        lines.append(
+            "Ask:  .score(t=0.5)  .metrics(by=...)  .per_class()  .confusion_matrix()  .bounds(t=0)  .counts()"
+        )
         return "\n".join(lines)
 
-    def counts(self, by: Any = None, *, dropna: bool = False, observed: bool = True) -> ConfusionCounts:
+    def counts(
+        self, by: Any = None, *, dropna: bool = False, observed: bool = True
+    ) -> ConfusionCounts:
         """Counts of the frame: see `count`."""
         return count_frame(self._frame, self._columns, by=by, dropna=dropna, observed=observed)
 

@@ -60,7 +60,7 @@ class Metric:
     takes_t: bool = False
 
 
-def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+def ratio(numerator: npt.NDArray[Any], denominator: npt.NDArray[Any] | float) -> FloatArray:
     """Quotient; NaN for 0 / 0, infinite for others over 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(numerator / denominator)
@@ -93,7 +93,9 @@ def _tba(
     return tempered_mean(ratio(hits[:, is_class], support), support, t)
 
 
-def _balanced_accuracy(hits: Any, support: Any, predicted: Any, total: Any, is_class: Any) -> FloatArray:
+def _balanced_accuracy(
+    hits: Any, support: Any, predicted: Any, total: Any, is_class: Any
+) -> FloatArray:
     return _tba(hits, support, predicted, total, is_class, 0.0)
 
 
@@ -116,7 +118,7 @@ def _macro(function: Callable[..., FloatArray]) -> Callable[..., FloatArray]:
 
     def mean(hits: Any, support: Any, predicted: Any, total: Any, is_class: Any) -> FloatArray:
         values = function(hits, support, predicted, total)[:, is_class]
-        return ratio(values.sum(axis=1), np.float64(values.shape[1]))
+        return ratio(values.sum(axis=1), float(values.shape[1]))
 
     return mean
 
@@ -143,7 +145,9 @@ def _mcc(hits: Any, support: Any, predicted: Any, total: Any, is_class: Any) -> 
 def _cohen_kappa(hits: Any, support: Any, predicted: Any, total: Any, is_class: Any) -> FloatArray:
     observed = hits.sum(axis=1) * total[:, 0]
     expected = (support * predicted).sum(axis=1)
-    disagreement = (predicted * (total - support)).sum(axis=1)  # total^2 - expected, without cancelling
+    disagreement = (predicted * (total - support)).sum(
+        axis=1
+    )  # total^2 - expected, without cancelling
     return ratio(observed - expected, disagreement).clip(-1.0, 1.0)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,8 +23,8 @@ class Columns:
     y_true: Hashable = "y_true"
     y_pred: Hashable | Sequence[Hashable] = "y_pred"
     model: Hashable | None = None
-    labels: Sequence[Hashable] | None = None
-    abstain: Sequence[Hashable] = ()
+    labels: Iterable[Hashable] | None = None
+    abstain: Iterable[Hashable] = ()
     pos_label: Hashable | None = None
     missing: Missing = "raise"
 

@@ -132,7 +132,11 @@ class ConfusionCounts:
         return len(self.key_groups)
 
     def __repr__(self) -> str:
-        by = f", {counted(len(self), 'group')} by {listed(self.key_groups.names)}" if self.key_groups.names else ""
+        by = (
+            f", {counted(len(self), 'group')} by {listed(self.key_groups.names)}"
+            if self.key_groups.names
+            else ""
+        )
         classes = self.label_set.classes
         kind = "class" if len(classes) == 1 else "classes"
         return (
@@ -200,7 +204,9 @@ class ConfusionCounts:
         if not keys:
             groups, place = Groups(), np.zeros(len(self), dtype=np.intp)
         cells = _summed_by(place, self.cells, len(groups))
-        return ConfusionCounts(cells, self.label_set, groups, self.n_missing, self.missing_by_column)
+        return ConfusionCounts(
+            cells, self.label_set, groups, self.n_missing, self.missing_by_column
+        )
 
     @classmethod
     def from_matrix(
@@ -266,7 +272,9 @@ class ConfusionCounts:
             return cls(cells, known)
         index = groups if isinstance(groups, pd.Index) else pd.Index(list(groups))
         if len(index) != len(cells):
-            raise InputError(f"`groups` names {len(index)} groups, but `matrix` holds {len(cells)}.")
+            raise InputError(
+                f"`groups` names {len(index)} groups, but `matrix` holds {len(cells)}."
+            )
         columns = [index.get_level_values(level) for level in range(index.nlevels)]
         keys, place = _groups_of_columns(index.names, columns)
         return cls(_summed_by(place, cells, len(keys)), known, keys)
@@ -356,14 +364,18 @@ class ConfusionCounts:
         InputError
             If a key bears the name of one of these columns.
         """
-        names = [f"group_{at}" if name is None else name for at, name in enumerate(self.key_groups.names)]
+        names = [
+            f"group_{at}" if name is None else name for at, name in enumerate(self.key_groups.names)
+        ]
         hit = [name for name in names if name in ("y_true", "y_pred", "n")]
         if hit:
             raise InputError(
                 f"`by` has a key named {shown(hit[0])}, which is also a column of the table; rename it."
             )
         at, truth, prediction = np.nonzero(self.cells)
-        keys = self.groups.take(at).to_frame(index=False, name=names) if names else pd.DataFrame(index=range(len(at)))
+        keys = pd.DataFrame(index=range(len(at)))
+        if names:
+            keys = self.groups.take(at).set_names(names).to_frame(index=False)
         return keys.assign(
             y_true=self.labels.take(truth),
             y_pred=self.labels.take(prediction),
@@ -376,10 +388,14 @@ def whole_numbers(argument: str, values: Any) -> Counts:
     try:
         held = np.array(values)
         if held.dtype == object:
-            held = np.array([int(value) if value == int(value) else np.nan for value in held.ravel()]).reshape(held.shape)
+            held = np.array(
+                [int(value) if value == int(value) else np.nan for value in held.ravel()]
+            ).reshape(held.shape)
         exact = held if held.dtype.kind in "iu" else held.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"`{argument}` must hold whole numbers of rows; got {shown(values)}.") from None
+        raise InputError(
+            f"`{argument}` must hold whole numbers of rows; got {shown(values)}."
+        ) from None
     whole = np.isfinite(exact) & (exact >= 0) & (exact == np.floor(exact)) & (exact < 2**63)
     if not whole.all():
         bad = exact[~whole]
@@ -395,7 +411,10 @@ def _groups_of_columns(
 ) -> tuple[Groups, Codes]:
     """The groups that occur in the columns, in order, and the group of each row."""
     slots = [encode(column) for column in columns]
-    codes = [part.block(0, len(column)).astype(np.intp) - part.has_missing for part, column in zip(slots, columns, strict=True)]
+    codes = [
+        part.block(0, len(column)).astype(np.intp) - part.has_missing
+        for part, column in zip(slots, columns, strict=True)
+    ]
     levels = [(part.levels(), part.order is not None) for part in slots]
     return sorted_groups(names, levels, np.stack(codes, axis=1), has_model=has_model).in_order()
 
@@ -419,19 +438,21 @@ def _aligned_matrix(
     return cells, labels
 
 
-def _occurring(
-    column: pd.Series, numbers: Counts, name: Hashable
-) -> tuple[Observed, Codes]:
+def _occurring(column: pd.Series, numbers: Counts, name: Hashable) -> tuple[Observed, Codes]:
     """Labels of one column of a table, with their rows, and the code of each line."""
     slots = encode(column)
     if slots.has_missing:
         missing = int(numbers[column.isna().to_numpy()].sum())
-        raise InputError(f"Missing labels in {shown(name)} ({counted(missing, 'row')}); leave these lines out.")
+        raise InputError(
+            f"Missing labels in {shown(name)} ({counted(missing, 'row')}); leave these lines out."
+        )
     codes = slots.block(0, len(column)).astype(np.intp)
     found, codes = np.unique(codes, return_inverse=True)
     rows = np.zeros(len(found), dtype=np.int64)
     np.add.at(rows, codes.reshape(-1), numbers)
-    return Observed(name, slots.levels().take(found).tolist(), rows.tolist(), slots.order), codes.reshape(-1)
+    return Observed(
+        name, slots.levels().take(found).tolist(), rows.tolist(), slots.order
+    ), codes.reshape(-1)
 
 
 def _check_same_kind(first: ConfusionCounts, second: ConfusionCounts) -> None:
@@ -452,12 +473,17 @@ def _check_same_kind(first: ConfusionCounts, second: ConfusionCounts) -> None:
 def _declaration(rules: LabelRules) -> str:
     labels = "no labels" if rules.labels is None else f"labels {listed(rules.labels)}"
     abstain = f", abstain {listed(rules.abstain)}" if rules.abstain else ""
-    return labels + abstain + (f", pos_label {shown(rules.pos_label)}" if rules.pos_label is not None else "")
+    return (
+        labels
+        + abstain
+        + (f", pos_label {shown(rules.pos_label)}" if rules.pos_label is not None else "")
+    )
 
 
 def _joined_labels(first: ConfusionCounts, second: ConfusionCounts) -> LabelSet:
     """The label set that one pass over the rows of both would have found."""
-    truths, predictions = [], []
+    truths: list[Observed] = []
+    predictions: list[Observed] = []
     for counts in (first, second):
         labels = counts.label_set
         for rows, found in ((counts.support, truths), (counts.predicted, predictions)):

@@ -17,7 +17,14 @@ from pandas_tba.encoding import Slots, encode
 from pandas_tba.errors import InputError, shown
 from pandas_tba.grouping import Key, group_keys, warn_many_numbers
 from pandas_tba.groups import Groups, sorted_groups
-from pandas_tba.labelling import LabelSet, Observed, label_rules, label_set, warn_predicted_only
+from pandas_tba.labelling import (
+    LabelRules,
+    LabelSet,
+    Observed,
+    label_rules,
+    label_set,
+    warn_predicted_only,
+)
 from pandas_tba.levels import positions
 from pandas_tba.tallying import tally
 from pandas_tba.validation import (
@@ -71,8 +78,8 @@ def count_frame(
     if missing:
         bound, slots = _complete(bound, missing, columns)
     groups, cells, slots = _tallied(bound, slots, columns, dropna=dropna, observed=observed)
-    labels, cells = _labelled(bound, slots, cells, rules)
-    return ConfusionCounts(cells, labels, groups, n_rows - bound.n_rows, missing)
+    labels, whole = _labelled(bound, slots, cells, rules)
+    return ConfusionCounts(whole, labels, groups, n_rows - bound.n_rows, missing)
 
 
 def count_arrays(y_true: Any, y_pred: Any, *, labels: Any = None) -> ConfusionCounts:
@@ -81,7 +88,9 @@ def count_arrays(y_true: Any, y_pred: Any, *, labels: Any = None) -> ConfusionCo
     for name, values in (("y_true", y_true), ("y_pred", y_pred)):
         column = pd.Series(values)
         if np.ndim(values) != 1:
-            raise InputError(f"`{name}` must be one column of labels; got shape {np.shape(values)}.")
+            raise InputError(
+                f"`{name}` must be one column of labels; got shape {np.shape(values)}."
+            )
         columns[name] = column.reset_index(drop=True)
     if len(columns["y_true"]) != len(columns["y_pred"]):
         raise InputError(
@@ -192,7 +201,7 @@ def _with_models(groups: Groups, columns: Columns) -> Groups:
 
 
 def _labelled(
-    bound: _Bound, slots: Sequence[Slots], cells: list[Counts], rules: Any
+    bound: _Bound, slots: Sequence[Slots], cells: list[Counts], rules: LabelRules
 ) -> tuple[LabelSet, Counts]:
     """The label set, and the counts over it: permuted here, so that no row is touched for it."""
     rows = [cells[0].sum(axis=(0, 2)), *(table.sum(axis=(0, 1)) for table in cells)]
@@ -209,6 +218,8 @@ def _labelled(
     true_at = positions(observed[0].values, labels.values)
     for table, places, column in zip(cells, at[1:], observed[1:], strict=True):
         part = whole[start : start + len(table)]
-        part[:, true_at[:, None], positions(column.values, labels.values)] = table[:, at[0]][:, :, places]
+        part[:, true_at[:, None], positions(column.values, labels.values)] = table[:, at[0]][
+            :, :, places
+        ]
         start += len(table)
     return labels, whole

@@ -6,23 +6,23 @@ from importlib import resources
 
 import pandas as pd
 
-_LABEL = pd.CategoricalDtype(["<=50K", ">50K"])
-_DTYPES: dict[str, pd.CategoricalDtype | str] = {
-    "y_true": _LABEL,
-    "logit": _LABEL,
-    "balanced": _LABEL,
-    "forest": _LABEL,
-    "p_logit": "float64",
-    "sex": pd.CategoricalDtype(["Female", "Male"]),
-    "race": pd.CategoricalDtype(
-        ["Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other", "White"]
-    ),
-    "age_group": pd.CategoricalDtype(
-        ["17-24", "25-34", "35-44", "45-54", "55-64", "65+"], ordered=True
-    ),
-    "education": pd.CategoricalDtype(
-        ["No diploma", "High school", "Some college", "Associate", "Bachelor", "Advanced"]
-    ),
+_LABELS = ["<=50K", ">50K"]
+_CATEGORIES = {
+    "y_true": _LABELS,
+    "logit": _LABELS,
+    "balanced": _LABELS,
+    "forest": _LABELS,
+    "sex": ["Female", "Male"],
+    "race": ["Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other", "White"],
+    "age_group": ["17-24", "25-34", "35-44", "45-54", "55-64", "65+"],
+    "education": [
+        "No diploma",
+        "High school",
+        "Some college",
+        "Associate",
+        "Bachelor",
+        "Advanced",
+    ],
 }
 
 
@@ -66,4 +66,9 @@ def load_income() -> pd.DataFrame:
     """
     file = resources.files("pandas_tba") / "data" / "income.csv.gz"
     with file.open("rb") as packed:
-        return pd.read_csv(packed, compression="gzip", dtype=_DTYPES)
+        income = pd.read_csv(packed, compression="gzip")
+    dtypes = {
+        name: pd.CategoricalDtype(categories, ordered=name == "age_group")
+        for name, categories in _CATEGORIES.items()
+    }
+    return income.astype(dtypes)

@@ -28,7 +28,7 @@ _CHUNK = 1 << 15  # rows of int64 that stay in the cache between range check and
 _SPAN = 1 << 16  # largest integer range that is shifted and not hashed
 
 
-class Unforeseen(Exception):
+class Unforeseen(Exception):  # noqa: N818  a signal between files, never seen by users
     """A block holds a value that the sample did not show."""
 
     def __init__(self, slots: Slots) -> None:
@@ -69,7 +69,12 @@ class StoredSlots(Slots):
     """Slots that lie in memory, less one where a value may be missing."""
 
     def __init__(
-        self, codes: Array, levels: Any, *, has_missing: bool, order: tuple[Hashable, ...] | None = None
+        self,
+        codes: Array,
+        levels: Any,
+        *,
+        has_missing: bool,
+        order: tuple[Hashable, ...] | None = None,
     ) -> None:
         self._codes, self._levels = codes, levels
         self.size = len(levels) + has_missing
@@ -97,7 +102,10 @@ class StoredSlots(Slots):
             return self
         levels = plain_index(self._levels).take(found.astype(np.intp))
         return StoredSlots(
-            codes.reshape(-1).astype(narrowest(len(found))), levels, has_missing=False, order=self.order
+            codes.reshape(-1).astype(narrowest(len(found))),
+            levels,
+            has_missing=False,
+            order=self.order,
         )
 
 
@@ -217,11 +225,17 @@ def _integer_slots(values: Array) -> Slots:
 
 
 def _is_arrow_text(dtype: Any) -> bool:
-    return isinstance(dtype, pd.ArrowDtype) and str(dtype.pyarrow_dtype) in {"string", "large_string"}
+    return isinstance(dtype, pd.ArrowDtype) and str(dtype.pyarrow_dtype) in {
+        "string",
+        "large_string",
+    }
 
 
 def _text_slots(values: Any) -> Slots:
-    if not hasattr(values, "__arrow_array__") or getattr(values.dtype, "storage", "pyarrow") == "python":
+    if (
+        not hasattr(values, "__arrow_array__")
+        or getattr(values.dtype, "storage", "pyarrow") == "python"
+    ):
         return hashed(values)
     chunks = values.__arrow_array__()
     if len(chunks) <= _SAMPLE:

@@ -9,7 +9,16 @@ import numpy as np
 import pandas as pd
 
 from pandas_tba.encoding import Slots
-from pandas_tba.errors import ColumnError, InputError, InputWarning, KindError, listed, nearest, shown, warn
+from pandas_tba.errors import (
+    ColumnError,
+    InputError,
+    InputWarning,
+    KindError,
+    listed,
+    nearest,
+    shown,
+    warn,
+)
 
 _MANY_NUMBERS = 1000
 
@@ -44,7 +53,9 @@ def _key(frame: pd.DataFrame, item: Any) -> Key:
     if isinstance(item, pd.Series):
         return Key(item.name, _aligned(frame, item))
     if isinstance(item, pd.MultiIndex):
-        raise KindError("`by` must not hold a MultiIndex; pass its levels: by=['level_a', 'level_b'].")
+        raise KindError(
+            "`by` must not hold a MultiIndex; pass its levels: by=['level_a', 'level_b']."
+        )
     if isinstance(item, (pd.Index, pd.api.extensions.ExtensionArray, np.ndarray)):
         return Key(getattr(item, "name", None), _of_same_length(frame, item))
     if isinstance(item, pd.Grouper):
@@ -69,12 +80,14 @@ def _column_or_level(frame: pd.DataFrame, name: Hashable) -> Any:
             f"df.rename_axis(index={{{name!r}: 'other'}})."
         )
     if is_level:
-        return frame.index.get_level_values(name)
+        return frame.index.get_level_values(name)  # type: ignore[arg-type]
     if not is_column:
         raise ColumnError(_no_key(frame, name))
     column = frame[name]
     if isinstance(column, pd.DataFrame):
-        raise ColumnError(f"`by` must name one column; {shown(name)} names {column.shape[1]}. Rename them.")
+        raise ColumnError(
+            f"`by` must name one column; {shown(name)} names {column.shape[1]}. Rename them."
+        )
     return column
 
 
@@ -116,7 +129,7 @@ def _of_same_length(frame: pd.DataFrame, values: Any) -> Any:
 
 def _key_of_grouper(frame: pd.DataFrame, grouper: pd.Grouper) -> Key:
     if getattr(grouper, "freq", None) is None:
-        name = grouper.key if grouper.key is not None else grouper.level
+        name: Any = grouper.key if grouper.key is not None else grouper.level
         if grouper.key is None and isinstance(name, int) and name not in frame.index.names:
             return Key(frame.index.names[name], frame.index.get_level_values(name))
         return Key(name, _column_or_level(frame, name))
@@ -129,7 +142,8 @@ def _key_of_grouper(frame: pd.DataFrame, grouper: pd.Grouper) -> Key:
 def warn_many_numbers(key: Key, slots: Slots) -> None:
     """Point to binning where a group key holds very many different fractions."""
     levels = slots.size - slots.has_missing
-    if levels < _MANY_NUMBERS or not pd.api.types.is_float_dtype(getattr(key.values, "dtype", None)):
+    dtype = getattr(key.values, "dtype", None)
+    if levels < _MANY_NUMBERS or dtype is None or not pd.api.types.is_float_dtype(dtype):
         return
     column = f"df[{key.name!r}]"
     warn(

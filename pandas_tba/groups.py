@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +41,10 @@ class Groups:
         if len(self.names) == 1:
             return _with_missing(self.levels[0], self.codes[:, 0]).rename(self.names[0])
         return pd.MultiIndex(
-            levels=self.levels, codes=list(self.codes.T), names=self.names, verify_integrity=False
+            levels=list[Any](self.levels),
+            codes=list(self.codes.T),
+            names=self.names,
+            verify_integrity=False,
         )
 
     def values(self, at: int) -> Hashable:
@@ -85,7 +89,11 @@ class Groups:
         """Place of the key of that name, or of that number."""
         if level in self.names:
             return self.names.index(level)
-        if isinstance(level, int) and not isinstance(level, bool) and -len(self.names) <= level < len(self.names):
+        if (
+            isinstance(level, int)
+            and not isinstance(level, bool)
+            and -len(self.names) <= level < len(self.names)
+        ):
             return level % len(self.names)
         raise ColumnError(
             f"`levels` must name keys of the groups; got {shown(level)}."
@@ -145,10 +153,9 @@ def sorted_groups(
     """Groups (which may repeat) with levels in order: a declared one stays, others are sorted."""
     kept, moved = [], []
     for (level, is_declared), column in zip(levels, codes.T, strict=True):
-        if not is_declared:
-            level, column = _sorted_level(level, column)
-        kept.append(level)
-        moved.append(column)
+        pair = (level, column) if is_declared else _sorted_level(level, column)
+        kept.append(pair[0])
+        moved.append(pair[1])
     return Groups(
         tuple(names),
         tuple(kept),

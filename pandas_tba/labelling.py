@@ -46,7 +46,9 @@ class LabelSet:
     @property
     def classes(self) -> list[Value]:
         """Labels that are classes."""
-        return [value for value, is_class in zip(self.values, self.is_class, strict=True) if is_class]
+        return [
+            value for value, is_class in zip(self.values, self.is_class, strict=True) if is_class
+        ]
 
     @property
     def positive(self) -> int | None:
@@ -63,10 +65,14 @@ def label_rules(
     if classes is None:
         return rules
     if not classes:
-        raise InputError("`labels` is empty; name the classes, or leave it out to take those of y_true.")
+        raise InputError(
+            "`labels` is empty; name the classes, or leave it out to take those of y_true."
+        )
     both = [value for value in rules.abstain if value in classes]
     if both:
-        raise InputError(f"`abstain` and `labels` both hold {listed(both)}; a label to abstain is no class.")
+        raise InputError(
+            f"`abstain` and `labels` both hold {listed(both)}; a label to abstain is no class."
+        )
     if pos_label is not None and (pos_label not in classes or len(classes) != 2):
         raise InputError(
             f"`pos_label` must be one of two classes; got {shown(pos_label)} with labels "
@@ -77,7 +83,9 @@ def label_rules(
 
 def _label_list(argument: str, values: Iterable[Value]) -> tuple[Value, ...]:
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise InputError(f"`{argument}` must be a list of labels; got {shown(values)}. Write [{shown(values)}].")
+        raise InputError(
+            f"`{argument}` must be a list of labels; got {shown(values)}. Write [{shown(values)}]."
+        )
     items = tuple(values.tolist() if hasattr(values, "tolist") else values)
     try:
         repeated = len(set(items)) < len(items)
@@ -105,7 +113,7 @@ def label_set(rules: LabelRules, truth: Observed, predictions: Sequence[Observed
         parts = [truth.values, classes, *(column.values for column in predictions), rules.abstain]
         values = _in_declared_order(parts, order)
     else:
-        order, classes = None, rules.labels
+        order, classes = None, list(rules.labels)
         values = [*rules.labels, *rules.abstain]
         pos_label = rules.pos_label if rules.pos_label is not None else _positive_of(rules.labels)
     among = set(classes)
@@ -130,7 +138,9 @@ def _undeclared_classes(
     """Classes without `labels=`: the labels of y_true, or both labels of a binary problem."""
     seen = list(dict.fromkeys(truth.values))
     others = [value for column in predictions for value in column.values]
-    others = [value for value in dict.fromkeys(others) if value not in seen and value not in rules.abstain]
+    others = [
+        value for value in dict.fromkeys(others) if value not in seen and value not in rules.abstain
+    ]
     if rules.pos_label is not None:
         return _given_pair(rules.pos_label, seen, others), rules.pos_label
     pair = _binary_pair([*seen, *others])
@@ -212,12 +222,20 @@ def _check_expected(rules: LabelRules, truth: Observed, predictions: Sequence[Ob
         faults += _unexpected("y_true", truth, lambda value: value in rules.abstain)
         advice = "A label to abstain is no class and must not occur in y_true."
     if faults:
-        expected = f"labels={listed(rules.labels)}" if rules.labels is not None else f"abstain={listed(rules.abstain)}"
+        expected = (
+            f"labels={listed(rules.labels)}"
+            if rules.labels is not None
+            else f"abstain={listed(rules.abstain)}"
+        )
         raise InputError(f"Unexpected labels ({expected}): {'; '.join(faults[:3])}. {advice}")
 
 
 def _unexpected(argument: str, column: Observed, is_fault) -> list[str]:  # type: ignore[no-untyped-def]
-    found = [(value, rows) for value, rows in zip(column.values, column.rows, strict=True) if is_fault(value)]
+    found = [
+        (value, rows)
+        for value, rows in zip(column.values, column.rows, strict=True)
+        if is_fault(value)
+    ]
     if not found:
         return []
     found.sort(key=lambda pair: -pair[1])
@@ -242,7 +260,8 @@ def warn_predicted_only(labels: LabelSet, predictions: Sequence[Observed]) -> No
         f"{shown(value)} differs from {shown(label)} only by blanks or case"
         for value in extra
         for label in labels.classes
-        if isinstance(value, str) and isinstance(label, str)
+        if isinstance(value, str)
+        and isinstance(label, str)
         and value.strip().casefold() == label.strip().casefold()
     ]
     remark = f" {'; '.join(twins[:3])}." if twins else ""

@@ -64,7 +64,9 @@ def union(
     for part in parts:
         merged.update(dict.fromkeys(part))
     first = declared[0] if declared else None
-    if first is not None and all(order is not None and list(order) == list(first) for order in declared):
+    if first is not None and all(
+        order is not None and list(order) == list(first) for order in declared
+    ):
         return [value for value in first if value in merged], True
     return in_order(merged), False
 
@@ -86,7 +88,11 @@ def plain_index(values: Sequence[Value] | pd.Index, name: Hashable = None) -> pd
 
 
 def _stores_text(values: pd.Index) -> bool:
-    return values.dtype == object or isinstance(values.dtype, pd.StringDtype) or values.dtype.kind == "O"
+    return (
+        values.dtype == object
+        or isinstance(values.dtype, pd.StringDtype)
+        or values.dtype.kind == "O"
+    )
 
 
 def positions(values: Iterable[Value], among: Sequence[Value]) -> np.ndarray:

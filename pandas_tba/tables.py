@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -13,14 +13,12 @@ import pandas as pd
 from pandas_tba.catalog import METRICS, Metric, find_metrics, ratio
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.counting import count_arrays
-from pandas_tba.errors import (
-    InputError,
-    KindError,
-    UndefinedWarning,
-    check_choice,
-    listed,
-    shown,
-    warn,
+from pandas_tba.errors import InputError, check_choice, listed, shown
+from pandas_tba.reasons import (
+    report_absent,
+    report_single_class,
+    report_undefined,
+    report_undefined_shares,
 )
 from pandas_tba.tempering import adjust_for_chance, check_t, tempered_bounds, tempered_mean
 
@@ -95,24 +93,26 @@ def score(
     support, hits = _of_classes(counts, counts.support), _of_classes(counts, counts.hits)
     weights_of = _class_prevalence(counts, prevalence, support)
     if absent != "exclude" and not smoothing:
-        _report_absent(counts, support, absent)
+        report_absent(counts, support, absent)
     recall = ratio(hits + smoothing, support + smoothing * support.shape[1])
     among = support > 0 if absent == "exclude" and not smoothing else None
     columns = [tempered_mean(recall, weights_of, exponent, among) for exponent in exponents]
     if adjusted:
         columns = [adjust_for_chance(column, support.shape[1]) for column in columns]
-        _report_single_class(counts, support.shape[1])
+        report_single_class(counts, support.shape[1])
     if not counts.key_groups.names and not is_list:
         return float(columns[0][0])
-    return _described(_arranged(counts, exponents, columns, is_list), counts, t, prevalence)
+    return _described(_arranged(counts, exponents, columns, is_list=is_list), counts, t, prevalence)
 
 
 def _arranged(
-    counts: ConfusionCounts, exponents: list[float], columns: list[FloatArray], is_list: bool
+    counts: ConfusionCounts, exponents: list[float], columns: list[FloatArray], *, is_list: bool
 ) -> pd.Series | pd.DataFrame:
     axis = pd.Index(exponents, name="t", dtype=np.float64)
     if not counts.key_groups.names:
-        return pd.Series([column[0] for column in columns], index=axis, name="tba", dtype=np.float64)
+        return pd.Series(
+            [column[0] for column in columns], index=axis, name="tba", dtype=np.float64
+        )
     if not is_list:
         return pd.Series(columns[0], index=counts.groups, name="tba")
     return pd.DataFrame(np.stack(columns, axis=1), index=counts.groups, columns=axis)
@@ -170,7 +170,7 @@ def metrics(
     arrays = _arrays(counts)
     for metric in chosen:
         values[metric.name] = _evaluated(metric, arrays, counts, exponents)
-    _report_undefined(counts, chosen, values)
+    report_undefined(counts, chosen, values)
     rows = {name: _over_t(column, len(exponents)) for name, column in values.items()}
     index = _with_t(counts.groups, counts, exponents) if is_list else counts.groups
     return _described(pd.DataFrame(rows, index=index), counts, t, "own")
@@ -199,7 +199,8 @@ def _chosen_metrics(
 
 def _arrays(counts: ConfusionCounts) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     hits, support, predicted = (
-        part.astype(np.float64, order="K") for part in (counts.hits, counts.support, counts.predicted)
+        part.astype(np.float64, order="K")
+        for part in (counts.hits, counts.support, counts.predicted)
     )
     return hits, support, predicted, counts.rows.astype(np.float64)[:, None]
 
@@ -212,10 +213,8 @@ def _evaluated(
 ) -> FloatArray:
     """Values of one metric: (G,), or (G, T) where it depends on t."""
     if metric.kind == "class":
-        at = counts.label_set.positive
-        hits, support, predicted, total = arrays
-        one = tuple(part[:, [at]] for part in (hits, support, predicted))
-        return np.asarray(metric.function(*one, total))[:, 0]
+        of_class = np.asarray(metric.function(*arrays))
+        return of_class[:, counts.label_set.values.index(counts.pos_label)]
     if not metric.takes_t:
         return np.asarray(metric.function(*arrays, counts.is_class))
     columns = [metric.function(*arrays, counts.is_class, t=t) for t in exponents]
@@ -276,7 +275,7 @@ def per_class(
     values = {metric.name: np.asarray(metric.function(*arrays)) for metric in chosen}
     names = ("label", "is_class", "support", "predicted", "hits", *values)
     _check_names(counts, names)
-    _report_undefined(counts, chosen, values)
+    report_undefined(counts, chosen, values)
     columns: dict[str, Any] = {
         "is_class": np.tile(counts.is_class, len(counts)),
         "support": counts.support.reshape(-1),
@@ -336,7 +335,7 @@ def confusion_matrix(
         }
         cells = ratio(cells, totals[normalize])
         axis = 2 if normalize == "pred" else 1
-        _report_undefined_shares(counts, np.isnan(cells).all(axis=3 - axis))
+        report_undefined_shares(counts, np.asarray(np.isnan(cells).all(axis=3 - axis)))
     n_labels = len(counts.label_set.values)
     table = pd.DataFrame(
         cells.reshape(len(counts) * n_labels, n_labels),
@@ -374,7 +373,9 @@ def bounds(
     0  63            0         1  0.476  0.976
     """
     exponents, is_list = _exponents(t)
-    _check_names(counts, ("n", "min_support", "n_absent", "low", "high", *(("t",) if is_list else ())))
+    _check_names(
+        counts, ("n", "min_support", "n_absent", "low", "high", *(("t",) if is_list else ()))
+    )
     support, hits = _of_classes(counts, counts.support), _of_classes(counts, counts.hits)
     weights_of = _class_prevalence(counts, prevalence, support)
     recall = ratio(hits, support)
@@ -456,7 +457,9 @@ def _exponents(t: Exponent) -> tuple[list[float], bool]:
 def _check_smoothing(smoothing: float) -> None:
     if isinstance(smoothing, (int, float, np.number)) and 0 <= smoothing < math.inf:
         return
-    raise InputError(f"`smoothing` must be a finite number of rows, 0 or more; got {shown(smoothing)}.")
+    raise InputError(
+        f"`smoothing` must be a finite number of rows, 0 or more; got {shown(smoothing)}."
+    )
 
 
 def _check_names(counts: ConfusionCounts, names: Iterable[str]) -> None:
@@ -520,7 +523,9 @@ def _given_prevalence(
 def _sizes(counts: ConfusionCounts, support: FloatArray) -> dict[str, Any]:
     return {
         "n": counts.rows,
-        "min_support": support.min(axis=1, initial=np.inf if support.shape[1] else 0.0).astype(np.int64),
+        "min_support": support.min(axis=1, initial=np.inf if support.shape[1] else 0.0).astype(
+            np.int64
+        ),
         "n_absent": (support == 0).sum(axis=1),
     }
 
@@ -539,13 +544,17 @@ def _with_labels(counts: ConfusionCounts, name: str) -> pd.Index:
     return _appended_level(counts, axis) if counts.key_groups.names else axis
 
 
-def _appended_level(counts: ConfusionCounts, axis: pd.Index, *, is_unique: bool = True) -> pd.MultiIndex:
+def _appended_level(
+    counts: ConfusionCounts, axis: pd.Index, *, is_unique: bool = True
+) -> pd.MultiIndex:
     level = axis if is_unique else axis.unique()
     inner = np.arange(len(axis)) if is_unique else level.get_indexer(axis)
     groups = counts.key_groups
     return pd.MultiIndex(
-        levels=[*groups.levels, level],
-        codes=[*np.repeat(groups.codes, len(axis), axis=0).T, np.tile(inner, len(groups))],
+        levels=list[Any]([*groups.levels, level]),
+        codes=list[Any](
+            [*np.repeat(groups.codes, len(axis), axis=0).T, np.tile(inner, len(groups))]
+        ),
         names=[*groups.names, axis.name],
         verify_integrity=False,
     )
@@ -557,7 +566,9 @@ def _described(table: Any, counts: ConfusionCounts, t: Any, prevalence: Any) -> 
     about: dict[str, Any] = {"classes": classes if len(classes) <= _MOST_LABELS else len(classes)}
     if t is not None:
         exponents, is_list = _exponents(t)
-        about["t"] = [f"{value:g}" for value in exponents] if is_list else _json_number(exponents[0])
+        about["t"] = (
+            [f"{value:g}" for value in exponents] if is_list else _json_number(exponents[0])
+        )
     if prevalence is not None:
         about["prevalence"] = prevalence if isinstance(prevalence, str) else "given"
     if counts.n_missing:
@@ -568,79 +579,3 @@ def _described(table: Any, counts: ConfusionCounts, t: Any, prevalence: Any) -> 
 
 def _json_number(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
-
-
-def _report_absent(counts: ConfusionCounts, support: FloatArray, absent: Absent) -> None:
-    if support.shape[1] == 0:
-        warn("Undefined: there are no rows, hence no classes, and the score is NaN.", UndefinedWarning)
-    elif not support.all():
-        where = _notes(counts, (support == 0).any(axis=1), predicted=False)
-        text = f"Undefined recall of classes without rows: {where}."
-        if absent == "raise":
-            raise InputError(f"{text} Pass absent='nan' or absent='exclude' to go on.")
-        warn(
-            f"{text} The score is NaN wherever such a class has weight: at t <= 0, and with a "
-            "common prevalence. See absent=, smoothing= and bounds(); labels= fixes the classes.",
-            UndefinedWarning,
-        )
-
-
-def _report_single_class(counts: ConfusionCounts, n_classes: int) -> None:
-    if n_classes == 1:
-        only = shown(counts.label_set.classes[0])
-        warn(
-            f"Undefined: an adjusted score needs two classes, and {only} is the only one. Declare "
-            "the classes with labels=.",
-            UndefinedWarning,
-        )
-
-
-def _report_undefined(
-    counts: ConfusionCounts, chosen: Sequence[Metric], values: Mapping[str, FloatArray]
-) -> None:
-    """One warning that says which metrics are NaN, why, and in which groups."""
-    names = []
-    where = np.zeros(len(counts), dtype=np.bool_)
-    for metric in chosen:
-        is_nan = np.isnan(values[metric.name])
-        if is_nan.ndim == 2:  # by class, or by t
-            is_nan = (is_nan & counts.is_class if metric.kind == "class" else is_nan).any(axis=1)
-        if is_nan.any():
-            names.append(metric.name)
-            where |= is_nan
-    if names:
-        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-        warn(f"Undefined, hence NaN: {', '.join(names[:5])}{more}. {_notes(counts, where)}.", UndefinedWarning)
-
-
-def _report_undefined_shares(counts: ConfusionCounts, empty: npt.NDArray[np.bool_]) -> None:
-    where = (empty & counts.is_class).any(axis=1)
-    if where.any():
-        warn(
-            f"Undefined, hence NaN: shares of a total of no rows. {_notes(counts, where)}.",
-            UndefinedWarning,
-        )
-
-
-def _notes(counts: ConfusionCounts, where: npt.NDArray[np.bool_], *, predicted: bool = True) -> str:
-    """What some groups lack, for the first five of them."""
-    at = np.flatnonzero(where)
-    has_keys = bool(counts.key_groups.names)
-    texts = []
-    for group in at[:5]:
-        lacks = _lacks(counts, group, predicted=predicted)
-        texts.append(f"Group {shown(counts.key_groups.values(group))}: {lacks}" if has_keys else lacks)
-    return "; ".join(texts) + ("; and other groups" if len(at) > 5 else "")
-
-
-def _lacks(counts: ConfusionCounts, group: int, *, predicted: bool) -> str:
-    """The classes of one group that have no rows, and those that are never predicted."""
-    if not counts.rows[group]:
-        return "no rows"
-    found = []
-    for rows, text in ((counts.support, "no rows of"), (counts.predicted, "never predicted")):
-        labels = counts.label_set.values
-        empty = [labels[k] for k in np.flatnonzero((rows[group] == 0) & counts.is_class)]
-        if empty and (predicted or rows is counts.support):
-            found.append(f"{text} {listed(empty)}")
-    return ", ".join(found) or "all rows have one label"

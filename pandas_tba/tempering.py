@@ -213,7 +213,11 @@ def t_from_cost_ratio(
     -0.396
     """
     check_choice("per", per, ("class", "error"))
-    for name, value in (("cost", cost), ("prevalence_k", prevalence_k), ("prevalence_j", prevalence_j)):
+    for name, value in (
+        ("cost", cost),
+        ("prevalence_k", prevalence_k),
+        ("prevalence_j", prevalence_j),
+    ):
         if not (_is_number(value) and 0 < float(value) < math.inf):
             raise InputError(f"`{name}` must be a positive, finite number; got {shown(value)}.")
     if prevalence_k == prevalence_j:
@@ -259,7 +263,9 @@ def t_from_entropy(prevalence: npt.ArrayLike) -> float:
     """
     share = np.asarray(prevalence, dtype=np.float64)
     if share.ndim != 1 or share.size < 2 or not np.isfinite(share).all():
-        raise InputError("`prevalence` must hold one finite number for each of two or more classes.")
+        raise InputError(
+            "`prevalence` must hold one finite number for each of two or more classes."
+        )
     if (share < 0).any() or share.sum() == 0:
         raise InputError("`prevalence` must not be negative, and not zero for every class.")
     share = share[share > 0] / share.sum()

@@ -75,7 +75,10 @@ def _any_fraction(values: np.ndarray[Any, np.dtype[np.float64]]) -> bool:
 
 def missing_error(missing: dict[Hashable, int], n_rows: int, columns: Columns) -> InputError:
     """The error for labels that are missing."""
-    faults = [f"{shown(name)} ({number:,} of {counted(n_rows, 'row')})" for name, number in missing.items()]
+    faults = [
+        f"{shown(name)} ({number:,} of {counted(n_rows, 'row')})"
+        for name, number in missing.items()
+    ]
     more = f" and {len(faults) - 3:,} more columns" if len(faults) > 3 else ""
     predicted = [name for name in missing if name in columns.predictions]
     fill = (
