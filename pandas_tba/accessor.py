@@ -66,7 +66,8 @@ class TbaAccessor:
     def __repr__(self) -> str:
         bound = self._columns
         names = [bound.y_true, *bound.predictions, *([] if bound.model is None else [bound.model])]
-        lacking = [name for name in names if name not in self._frame.columns]
+        columns = list(self._frame.columns)  # an Index would refuse names that cannot be hashed
+        lacking = [name for name in names if name not in columns]
         model = "" if bound.model is None else f", model={shown(bound.model)}"
         lines = [
             f"<df.tba: {len(self._frame):,} rows, y_true={shown(bound.y_true)}, y_pred={shown(bound.y_pred)}{model}>"

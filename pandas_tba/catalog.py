@@ -20,7 +20,7 @@ _ONE_SIDED = "all rows have one true label, or one predicted label"
 _SOKOLOVA = "Sokolova and Lapalme 2009, doi:10.1016/j.ipm.2009.03.002"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Metric:
     """A metric, as a function of counts.
 

@@ -11,7 +11,7 @@ from pandas_tba.errors import InputError, check_choice, shown
 Missing = Literal["raise", "drop"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Columns:
     """Names of the columns that hold truth and predictions, and what is known of their labels.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,8 +37,7 @@ from pandas_tba.validation import (
 Counts = npt.NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True)
-class _Bound:
+class _Bound(NamedTuple):
     """The columns of one question: truth and predictions by name, keys, and how many rows they have."""
 
     truth: tuple[Hashable, Any]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 import warnings
 from collections.abc import Iterable
@@ -62,6 +61,8 @@ def counted(number: int, noun: str) -> str:
 
 def nearest(name: object, names: Iterable[object]) -> str:
     """`` Did you mean 'x'?`` when one of the names is close, else nothing."""
+    import difflib  # costs as much at import as the rest of this file
+
     by_text = {str(candidate): candidate for candidate in names}
     found = difflib.get_close_matches(str(name), by_text, n=1)
     return f" Did you mean {shown(by_text[found[0]])}?" if found else ""

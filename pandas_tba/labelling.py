@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,7 @@ from pandas_tba.levels import Value, kinds_of, union
 _BINARY: tuple[tuple[Value, Value], ...] = ((0, 1), (-1, 1))
 
 
-@dataclass(frozen=True, slots=True)
-class LabelRules:
+class LabelRules(NamedTuple):
     """What the user declared: the classes, the labels that are none, the positive class."""
 
     labels: tuple[Value, ...] | None = None
@@ -23,8 +22,7 @@ class LabelRules:
     pos_label: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(NamedTuple):
     """The labels that occur in one column, with their rows, and the order it declares."""
 
     column: Value
@@ -33,8 +31,7 @@ class Observed:
     order: tuple[Value, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelSet:
+class LabelSet(NamedTuple):
     """L labels in the order of the tables, K of them classes."""
 
     values: tuple[Value, ...]

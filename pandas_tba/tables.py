@@ -569,6 +569,7 @@ def _described(table: Any, counts: ConfusionCounts, t: Any, prevalence: Any) -> 
         about["t"] = (
             [f"{value:g}" for value in exponents] if is_list else _json_number(exponents[0])
         )
+        about["chance"] = 1.0 / len(classes) if classes else "nan"
     if prevalence is not None:
         about["prevalence"] = prevalence if isinstance(prevalence, str) else "given"
     if counts.n_missing:

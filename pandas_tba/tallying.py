@@ -10,15 +10,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.encoding import Slots, TextSlots, Unforeseen, narrowest
+from pandas_tba.errors import InputError
 
 Array = npt.NDArray[Any]
 Counts = npt.NDArray[np.intp]
@@ -27,11 +26,11 @@ _FEW_CELLS = 9  # comparing with each cell beats bincount up to here
 _PAIR_CELLS = 256  # two one-byte codes are counted as one two-byte code up to here
 _PAIR_ROWS = 1 << 18
 _DENSE_CELLS = 1 << 20  # always counted densely up to here
+_MOST_CELLS = 1 << 26
 _THREAD_ROWS = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(NamedTuple):
     """Slots of the keys of each group that occurs (G, keys), and (G, T, P) counts per prediction."""
 
     groups: Counts
@@ -92,6 +91,8 @@ def _add_up(shared: Sequence[Slots], predictions: Sequence[Slots], n_rows: int) 
     has_text = any(isinstance(slots, TextSlots) for slots in (*shared, *predictions))
     if not has_text or n_rows < _THREAD_ROWS or n_threads() < 2:
         return _add_rows(shared, predictions, 0, n_rows)
+    from concurrent.futures import ThreadPoolExecutor
+
     half = n_rows // 2
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(_add_rows, shared, predictions, 0, half)
@@ -204,10 +205,19 @@ def _sparse(shared: Sequence[Slots], predictions: Sequence[Slots], n_rows: int) 
     groups, group_of_row = _occurring(keys, n_rows)
     tables = []
     for slots in predictions:
+        _check_cells(len(groups), truth.size, slots.size)
         table = np.zeros((len(groups), truth.size, slots.size), dtype=np.intp)
         np.add.at(table, (group_of_row, truth.block(0, n_rows), slots.block(0, n_rows)), 1)
         tables.append(table)
     return Tally(groups, tuple(tables))
+
+
+def _check_cells(n_groups: int, n_true: int, n_predicted: int) -> None:
+    if n_groups * n_true * n_predicted > _MOST_CELLS:
+        raise InputError(
+            f"`by`: {n_groups:,} groups of {n_true:,} true and {n_predicted:,} predicted labels need "
+            f"more than {_MOST_CELLS:,} cells. Group by fewer keys, or join rare labels."
+        )
 
 
 def _occurring(keys: Sequence[Slots], n_rows: int) -> tuple[Counts, Counts]:
