@@ -29,6 +29,7 @@ from pandas_tba.levels import positions
 from pandas_tba.tallying import tally
 from pandas_tba.validation import (
     check_frame,
+    check_not_mixed,
     check_not_scores,
     column_of,
     missing_error,
@@ -103,6 +104,9 @@ def _bound(frame: pd.DataFrame, columns: Columns, by: Any) -> _Bound:
     truth = column_of(frame, "y_true", columns.y_true)
     predictions = {name: column_of(frame, "y_pred", name) for name in columns.predictions}
     check_not_scores(truth, predictions)
+    check_not_mixed("y_true", columns.y_true, truth)
+    for name, column in predictions.items():
+        check_not_mixed("y_pred", name, column)
     keys = group_keys(frame, by)
     has_model = columns.is_wide or columns.model is not None
     hit = [key.name for key in keys if key.name == "model" or key.name == columns.model is not None]

@@ -10,6 +10,7 @@ import pandas as pd
 
 from pandas_tba.columns import Columns
 from pandas_tba.errors import ColumnError, InputError, KindError, counted, listed, nearest, shown
+from pandas_tba.levels import kinds_of
 
 _DEFAULTS = {"y_true": "y_true", "y_pred": "y_pred"}
 
@@ -56,6 +57,18 @@ def check_not_scores(truth: pd.Series, predictions: dict[Hashable, pd.Series]) -
                 "while y_true has none. Turn them into labels first: "
                 f"df.assign(y_pred=df[{name!r}] >= 0.5).tba.score(t=0.5)."
             )
+
+
+def check_not_mixed(argument: str, name: Hashable, column: pd.Series) -> None:
+    """Refuse booleans beside numbers in one object column: hashing would merge True and 1."""
+    if column.dtype != object or not pd.api.types.infer_dtype(column).startswith("mixed"):
+        return
+    kinds = kinds_of(column.dropna())
+    if kinds >= {"boolean", "number"}:
+        raise KindError(
+            f"`{argument}` column {shown(name)} holds both booleans and numbers, such as True and 1, "
+            "which would be one label. Convert it, for example with astype(int)."
+        )
 
 
 def _has_fractions(column: pd.Series) -> bool:
