@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from typing import Any
 
 import pandas as pd
 
@@ -37,9 +38,9 @@ def demo() -> str:
     """Text that shows what the library answers, with the Python that asks."""
     frame = load_income()
     wide = TbaAccessor(frame)(y_pred=["logit", "balanced", "forest"])
-    overall = wide.score(t=EXPONENTS)
-    own = wide.score(by="sex", t=EXPONENTS).loc["logit"]
-    pooled = wide.score(by="sex", t=EXPONENTS, prevalence="pooled").loc["logit"]
+    overall = _scores(wide)
+    own = _scores(wide, by="sex").loc["logit"]
+    pooled = _scores(wide, by="sex", prevalence="pooled").loc["logit"]
     shares = frame["y_true"].eq(">50K").groupby(frame["sex"], observed=True).mean()
     matrix = TbaAccessor(frame)(y_pred="logit").confusion_matrix()
     return "\n".join(
@@ -72,6 +73,10 @@ def demo() -> str:
             "Read on: README.md, docs/tutorial.md, and help(df.tba).",
         ]
     )
+
+
+def _scores(door: TbaAccessor, **asked: Any) -> pd.DataFrame:
+    return pd.DataFrame(door.score(t=EXPONENTS, **asked))
 
 
 def _gap(scores: pd.DataFrame) -> float:
