@@ -24,7 +24,7 @@ extensions = [
     "sphinx_autosummary_accessors",  # gives the methods of an accessor the names that users call
     "sphinx_copybutton",
 ]
-exclude_patterns = ["_build", "scripts"]
+exclude_patterns = ["_build", "_templates", "scripts"]
 
 # Pages
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -35,11 +35,12 @@ nb_execution_in_temp = True  # files that a page writes do not stay
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_execution_show_tb = True
+nb_render_markdown_format = "myst"  # tables and formulas in what a cell makes
 nb_output_stderr = "warn"  # what a cell warns of fails the build
 
 # Reference
 autodoc_typehints = "none"  # numpydoc prints the types of the docstrings
-templates_path = [sphinx_autosummary_accessors.templates_path]
+templates_path = ["_templates", sphinx_autosummary_accessors.templates_path]
 numpydoc_show_class_members = False
 numpydoc_validation_checks = {"PR02", "PR03", "PR10"}  # documented parameters are those there are
 nitpicky = True
@@ -49,6 +50,8 @@ nitpick_ignore_regex = [
     (r"py:.*", r"pandas\.(?!DataFrame\.tba).*"),
     (r"py:.*", r"bool|dict|float|int|list|None|object|str|tuple"),
     (r"py:.*", r"KeyError|TypeError|ValueError|UserWarning"),
+    # Attributes stand on the page of their class and have none of their own.
+    (r"py:obj", r"labels|is_class|declared|groups|model|pos_label"),
 ]
 
 # Looks

@@ -75,8 +75,8 @@ def demo() -> str:
     )
 
 
-def _scores(door: TbaAccessor, **asked: Any) -> pd.DataFrame:
-    return pd.DataFrame(door.score(t=EXPONENTS, **asked))
+def _scores(door: TbaAccessor, **asked: Any) -> Any:
+    return door.score(t=EXPONENTS, **asked)
 
 
 def _gap(scores: pd.DataFrame) -> float:
