@@ -196,7 +196,9 @@ def encode(column: Any) -> Slots:
 def _numpy_slots(values: Array, dtype: np.dtype[Any]) -> Slots:
     if dtype.kind == "b":
         return StoredSlots(values.view(np.uint8), [False, True], has_missing=False)
-    if dtype.kind in "iu" and dtype.isnative:
+    if not dtype.isnative:
+        values = values.astype(dtype.newbyteorder("="))  # pandas does not hash the other order
+    if dtype.kind in "iu":
         return _integer_slots(values)
     return hashed(values)
 

@@ -1,0 +1,269 @@
+"""df.tba is a door: same questions, same shapes, nothing of its own."""
+
+import inspect
+import json
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal, assert_series_equal
+
+import pandas_tba as tba
+
+FUNCTIONS = ["score", "metrics", "per_class", "confusion_matrix", "bounds"]
+HOW_TO_COUNT = ["by", "dropna", "observed"]
+
+
+@pytest.fixture
+def frame():
+    return pd.DataFrame(
+        {
+            "y_true": [1, 0, 1, 0] * 4,
+            "y_pred": [1, 0, 0, 1] * 2 + [1, 0, 1, 1] * 2,
+            "forest": [1, 0, 1, 1] * 3 + [1, 0, 0, 0],
+            "g": [*"aaaaaaaabbbbbbbb"],
+            "h": [*"uuuuvvvvuuuuvvvv"],
+        }
+    )
+
+
+ONE, WIDE = "y_pred", ["y_pred", "forest"]
+SHAPES = [
+    # y_pred, by, t, type of score, its shape, names of the levels
+    (ONE, None, 0.5, float, (), []),
+    (ONE, None, [0.5], pd.Series, (1,), ["t"]),
+    (ONE, None, [0, 1], pd.Series, (2,), ["t"]),
+    (ONE, None, np.array([0, 1]), pd.Series, (2,), ["t"]),
+    (ONE, None, np.float64(0.5), float, (), []),
+    (ONE, "g", 0.5, pd.Series, (2,), ["g"]),
+    (ONE, ["g"], 0.5, pd.Series, (2,), ["g"]),
+    (ONE, ["g", "h"], 0.5, pd.Series, (4,), ["g", "h"]),
+    (ONE, "g", [0.5], pd.DataFrame, (2, 1), ["g"]),
+    (ONE, ["g", "h"], [0, 1], pd.DataFrame, (4, 2), ["g", "h"]),
+    (WIDE[:1], None, 0.5, pd.Series, (1,), ["model"]),
+    (WIDE, None, 0.5, pd.Series, (2,), ["model"]),
+    (WIDE, None, [0.5], pd.DataFrame, (2, 1), ["model"]),
+    (WIDE, "g", [0, 1], pd.DataFrame, (4, 2), ["model", "g"]),
+    (WIDE, ["g", "h"], 0.5, pd.Series, (8,), ["model", "g", "h"]),
+]
+
+
+@pytest.mark.parametrize(("y_pred", "by", "t", "kind", "shape", "names"), SHAPES)
+def test_shape_of_score(frame, y_pred, by, t, kind, shape, names):
+    found = frame.tba(y_pred=y_pred).score(by=by, t=t)
+    assert type(found) is kind
+    assert np.shape(found) == shape
+    assert list(getattr(found, "index", pd.Index([])).names) == (names or [None])
+    if kind is pd.DataFrame:
+        assert found.columns.name == "t"
+    if kind is pd.Series:
+        assert found.name == "tba"
+
+
+@pytest.mark.parametrize(("y_pred", "by", "t", "kind", "shape", "names"), SHAPES)
+@pytest.mark.parametrize("method", ["metrics", "bounds"])
+def test_shape_of_tables_over_t(frame, method, y_pred, by, t, kind, shape, names):
+    found = getattr(frame.tba(y_pred=y_pred), method)(by=by, t=t)
+    levels = [name for name in names if name != "t"]
+    assert type(found) is pd.DataFrame
+    assert len(found) == np.prod(shape, dtype=int)
+    assert list(found.index.names) == ([*levels, "t"] if np.ndim(t) else levels or [None])
+
+
+@pytest.mark.parametrize(("y_pred", "by"), [(ONE, None), (ONE, "g"), (WIDE, ["g", "h"])])
+@pytest.mark.parametrize(
+    ("method", "last"), [("per_class", "label"), ("confusion_matrix", "y_true")]
+)
+def test_shape_of_tables_over_labels(frame, y_pred, by, method, last):
+    door = frame.tba(y_pred=y_pred)
+    found = getattr(door, method)(by=by)
+    groups = door.counts(by=by).groups
+    levels = [name for name in groups.names if name is not None]
+    assert list(found.index.names) == [*levels, last]
+    assert len(found) == 2 * len(groups)
+
+
+@pytest.mark.filterwarnings("ignore::pandas_tba.UndefinedWarning")
+@pytest.mark.parametrize("by", [None, "g", ["g", "h"]], ids=str)
+def test_shape_does_not_depend_on_the_number_of_rows(frame, by):
+    for method in FUNCTIONS:
+        whole = getattr(frame.tba(labels=[0, 1]), method)(by=by)
+        for part in (frame.iloc[:1], frame.iloc[:0]):
+            found = getattr(part.tba(labels=[0, 1]), method)(by=by)
+            assert type(found) is type(whole)
+            if by is not None:
+                assert found.index.names == whole.index.names
+            if isinstance(whole, pd.DataFrame):
+                assert found.columns.equals(whole.columns)
+                assert found.dtypes.equals(whole.dtypes)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_method_takes_what_its_function_takes(name):
+    method = inspect.signature(getattr(tba.TbaAccessor, name)).parameters
+    function = inspect.signature(getattr(tba, name)).parameters
+    own = [(p.name, p.kind, p.default, p.annotation) for p in list(function.values())[1:]]
+    assert list(method)[:4] == ["self", *HOW_TO_COUNT]
+    assert [(p.name, p.kind, p.default, p.annotation) for p in list(method.values())[4:]] == own
+    assert all(kind is inspect.Parameter.KEYWORD_ONLY for _, kind, *_ in own)
+
+
+def test_the_door_and_counts_share_the_parameters_of_count():
+    counts = inspect.signature(tba.count).parameters
+    for method in (tba.TbaAccessor.__call__, tba.TbaAccessor.counts):
+        for name, parameter in list(inspect.signature(method).parameters.items())[1:]:
+            assert parameter.default == counts[name].default, name
+            assert parameter.annotation == counts[name].annotation, name
+    bound = set(inspect.signature(tba.TbaAccessor.__call__).parameters) - {"self"}
+    assert bound | set(HOW_TO_COUNT) == set(counts) - {"frame"}
+
+
+@pytest.mark.parametrize("by", [None, "g", ["g", "h"]], ids=str)
+@pytest.mark.parametrize("y_pred", [ONE, WIDE], ids=str)
+def test_a_method_answers_as_its_function(frame, y_pred, by):
+    door, counts = frame.tba(y_pred=y_pred), tba.count(frame, y_pred=y_pred, by=by)
+    for name in FUNCTIONS:
+        found, expected = getattr(door, name)(by=by), getattr(tba, name)(counts)
+        if isinstance(expected, float):
+            assert found == expected
+        else:
+            equal = assert_series_equal if expected.ndim == 1 else assert_frame_equal
+            equal(found, expected)
+            assert found.attrs == expected.attrs
+
+
+FRAMES = {
+    "plain": pd.DataFrame({"y_true": [1], "y_pred": [1]}),
+    "empty": pd.DataFrame(),
+    "tuples": pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("c", "d")])),
+    "twins": pd.DataFrame([[1, 2]], columns=["y_true", "y_true"]),
+    "numbers": pd.DataFrame(np.eye(2)),
+    "column tba": pd.DataFrame({"tba": [1], "y_true": [1]}),
+}
+BINDINGS = [{}, {"y_true": "no"}, {"y_pred": ["a", "b"]}, {"y_pred": []}, {"y_true": ("a", "b")},
+            {"model": 3}, {"labels": object()}, {"y_true": None, "missing": "x" * 1000}]  # fmt: skip
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+@pytest.mark.parametrize("binding", BINDINGS, ids=str)
+def test_repr_never_raises(frame, binding):
+    door = tba.TbaAccessor(frame)(**binding)
+    assert repr(door).startswith("<df.tba: ")
+    assert max(map(len, repr(door).splitlines())) < 250
+
+
+def test_repr_shows_names_and_what_to_ask(frame):
+    assert repr(frame.tba(y_pred=["y_pred", "tree"], model="g")) == (
+        "<df.tba: 16 rows, y_true='y_true', y_pred=['y_pred', 'tree'], model='g'>\n"
+        "No column 'tree'. Name yours: df.tba(y_true='y', y_pred='p')\n"
+        "Ask:  .score(t=0.5)  .metrics(by=...)  .per_class()  .confusion_matrix()  .bounds(t=0)  "
+        ".counts()"
+    )
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+def test_dir_of_any_frame_works(frame):
+    assert "tba" in dir(frame)
+    assert "tba" in dir(frame.copy())
+
+
+def test_a_column_named_tba_does_not_hide_the_door(frame):
+    named = frame.rename(columns={"g": "tba"})
+    assert isinstance(named.tba, tba.TbaAccessor)
+    assert named.tba.score(by="h").shape == (2,)
+
+
+def test_the_door_is_made_for_each_frame_and_reads_it_late(frame):
+    door = frame.tba
+    before = door.score(t=1)
+    frame.loc[:, "y_pred"] = frame["y_true"]
+    assert before < 1
+    assert door.score(t=1) == 1
+
+
+def test_a_subclass_of_dataframe(frame):
+    class Mine(pd.DataFrame):
+        @property
+        def _constructor(self):
+            return Mine
+
+    assert Mine(frame).tba.score(by="g").equals(frame.tba.score(by="g"))
+    assert type(Mine(frame).tba.metrics()) is pd.DataFrame
+
+
+ATTRS = {
+    "score": (
+        {"t": [0, 1]},
+        {"classes": ["0", "1"], "t": ["0", "1"], "chance": 0.5, "prevalence": "own"},
+    ),
+    "metrics": ({"t": 0.5}, {"classes": ["0", "1"], "t": 0.5, "chance": 0.5, "prevalence": "own"}),
+    "bounds": (
+        {"t": float("inf"), "prevalence": {0: 1, 1: 2}},
+        {"classes": ["0", "1"], "t": "inf", "chance": 0.5, "prevalence": "given"},
+    ),
+    "per_class": ({}, {"classes": ["0", "1"]}),
+    "confusion_matrix": ({}, {"classes": ["0", "1"]}),
+}
+
+
+@pytest.mark.parametrize(("method", "options", "about"), [(k, *v) for k, v in ATTRS.items()])
+def test_attrs_say_what_the_table_holds(frame, tmp_path, method, options, about):
+    found = getattr(frame.tba, method)(by="g", **options)
+    assert found.attrs == {"tba": about}
+    assert json.loads(json.dumps(found.attrs)) == found.attrs
+    assert pd.concat([found, found]).attrs == found.attrs
+    table = found.rename(columns=str).reset_index()
+    table.to_parquet(tmp_path / "table.parquet")
+    assert pd.read_parquet(tmp_path / "table.parquet").attrs == found.attrs
+
+
+def test_attrs_stay_short_with_many_labels():
+    many = pd.DataFrame({"y_true": np.arange(30), "y_pred": np.arange(30)})
+    assert many.tba.per_class(metrics="f1").attrs["tba"]["classes"] == 30
+    assert pd.concat([many.tba.score(t=[0]), many.tba.score(t=[1])]).size == 2
+
+
+def test_attrs_hold_the_number_of_rows_left_out(frame):
+    frame["y_pred"] = frame["y_pred"].where(frame.index > 0)
+    assert frame.tba(missing="drop").per_class().attrs["tba"]["n_missing"] == 1
+
+
+ASKS = {
+    "method": lambda df: df.tba.score(by="g"),
+    "function": lambda df: tba.score(df.tba.counts(by="g")),
+    "count": lambda df: tba.count(df.assign(y_pred=2)),
+    "arrays": lambda df: tba.tempered_balanced_accuracy_score(df["y_true"], df["y_pred"] + 1),
+    "metrics": lambda df: df.tba.metrics(by="g"),
+    "per_class": lambda df: tba.per_class(df.tba.counts(by="g")),
+    "matrix": lambda df: df.tba.confusion_matrix(by="g", normalize="true"),
+}
+
+
+@pytest.mark.parametrize("ask", ASKS.values(), ids=ASKS)
+def test_warnings_point_at_the_line_of_the_caller(ask):
+    frame = pd.DataFrame({"y_true": [1, 1, 0, 0], "y_pred": [1, 1, 0, 0], "g": [*"aabb"]})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ask(frame)
+    places = [(warning.filename, warning.lineno) for warning in caught]
+    assert places == [(__file__, ask.__code__.co_firstlineno)]
+
+
+def test_ipython_completes_the_methods(frame):
+    completer = pytest.importorskip("IPython.core.completer")
+    named = {"df": frame, "door": frame.tba(y_pred="forest")}
+    found = completer.IPCompleter(namespace=named, global_namespace={})
+    found.use_jedi = False
+    for line in ("df.tba.", "door."):
+        with completer.provisionalcompleter():
+            texts = {match.text.strip(".") for match in found.completions(line, len(line))}
+        assert {*FUNCTIONS, "counts"} <= texts
+        assert not {text for text in texts if text.startswith("_")}
+
+
+@pytest.mark.skipif(sys.flags.optimize > 1, reason="docstrings are stripped")
+@pytest.mark.parametrize("name", [*FUNCTIONS, "counts"])
+def test_every_method_says_where_to_read_on(name):
+    assert "see `" in getattr(tba.TbaAccessor, name).__doc__

@@ -1,0 +1,197 @@
+"""ConfusionCounts: made from matrices and tables, added, rolled up, turned back into tables."""
+
+import decimal
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+import pandas_tba as tba
+
+MATRIX = [[63, 27], [2, 8]]
+from_matrix, from_table = tba.ConfusionCounts.from_matrix, tba.ConfusionCounts.from_table
+
+
+@pytest.fixture
+def frame():
+    random = np.random.default_rng(3)
+    columns = {name: random.choice([*"abc"], 60) for name in ("y_true", "y_pred")}
+    keys = {"g": random.choice([*"uvw"], 60), "h": random.integers(3, size=60)}
+    return pd.DataFrame({**columns, **keys})
+
+
+INPUTS = {
+    "list": MATRIX,
+    "int32": np.array(MATRIX, dtype=np.int32),
+    "uint64": np.array(MATRIX, dtype=np.uint64),
+    "float": np.array(MATRIX, dtype=float),
+    "object": np.array(MATRIX, dtype=object),
+    "Decimal": [[decimal.Decimal(cell) for cell in row] for row in MATRIX],
+    "one group": [MATRIX],
+    "DataFrame": pd.DataFrame(MATRIX),
+    "DataFrame, turned": pd.DataFrame(MATRIX).iloc[::-1, ::-1],
+    "DataFrame of Int64": pd.DataFrame(MATRIX).astype("Int64"),
+}
+
+
+@pytest.mark.parametrize("matrix", INPUTS.values(), ids=INPUTS)
+def test_from_matrix(matrix):
+    counts = from_matrix(matrix)
+    assert counts.cells.dtype == np.int64
+    assert counts.cells.tolist() == [MATRIX]
+    assert (counts.labels.tolist(), counts.pos_label, counts.model) == ([0, 1], 1, None)
+    assert [part.tolist() for part in (counts.hits, counts.support, counts.predicted)] == [
+        [[63, 8]],
+        [[90, 10]],
+        [[65, 35]],
+    ]
+    assert (counts.rows.tolist(), len(counts)) == ([100], 1)
+
+
+def test_from_matrix_shares_no_memory():
+    matrix = np.array(MATRIX)
+    counts = from_matrix(matrix)
+    matrix[:] = 0
+    assert counts.cells.tolist() == [MATRIX]
+
+
+def test_from_crosstab(frame):
+    counts = from_matrix(pd.crosstab(frame["y_true"], frame["y_pred"])[["c", "a", "b"]])
+    assert_frame_equal(counts.to_table(), frame.tba.counts().to_table())
+
+
+def test_from_matrix_with_abstain():
+    counts = from_matrix([[3, 0, 1], [1, 2, 0], [0, 0, 0]], labels=["a", "b"], abstain=["?"])
+    assert (counts.labels.tolist(), counts.is_class.tolist()) == ([*"ab?"], [True, True, False])
+    assert counts.declared
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        (["v", "u"], ["u", "v"]),
+        (pd.Index([2, 1], name="g"), [1, 2]),
+        (pd.CategoricalIndex(["v", "u"], categories=["v", "u"]), ["v", "u"]),
+        (pd.MultiIndex.from_tuples([("b", 1), ("a", 2)], names=["g", "h"]), [("a", 2), ("b", 1)]),
+    ],
+    ids=str,
+)
+def test_from_matrix_with_groups(groups, expected):
+    counts = from_matrix([MATRIX, np.zeros((2, 2))], groups=groups)
+    assert counts.groups.tolist() == expected
+    assert counts.rows.tolist() == ([100, 0] if list(groups) == expected else [0, 100])
+
+
+def test_from_matrix_with_a_missing_group():
+    counts = from_matrix([MATRIX, np.zeros((2, 2))], groups=[None, 1.5])
+    assert counts.groups.isna().tolist() == [False, True]
+    assert counts.rows.tolist() == [0, 100]
+
+
+def test_from_matrix_adds_groups_that_repeat():
+    assert from_matrix([MATRIX, MATRIX], groups=["u", "u"]).rows.tolist() == [200]
+
+
+NUMBERS = {
+    "int64": lambda n: n,
+    "uint32": lambda n: n.astype("uint32"),
+    "float": lambda n: n.astype(float),
+    "object": lambda n: n.astype(object),
+    "Decimal": lambda n: n.map(decimal.Decimal),
+    "Int64": lambda n: n.astype("Int64"),
+    "arrow": lambda n: n.astype("int64[pyarrow]"),
+}
+
+
+@pytest.mark.parametrize("stored", NUMBERS.values(), ids=NUMBERS)
+@pytest.mark.parametrize("keys", [[], ["g"], ["g", "h"]], ids=str)
+def test_from_table_takes_what_a_group_by_gives(frame, stored, keys):
+    table = frame.groupby([*keys, "y_true", "y_pred"]).size().rename("n").reset_index()
+    counts = from_table(table.assign(n=stored(table["n"])))
+    expected = frame.tba.counts(by=keys or None)
+    assert_frame_equal(counts.to_table(), expected.to_table())
+    assert counts.groups.equals(expected.groups)
+
+
+def test_from_table_leads_back_in_any_order(frame):
+    counts = frame.tba.counts(by=["g", "h"])
+    table = counts.to_table().sample(frac=1, random_state=1)
+    halves = pd.concat([table.assign(n=table["n"] - 1), table.assign(n=1)])
+    assert_frame_equal(from_table(halves).to_table(), counts.to_table())
+
+
+def test_from_table_with_models(frame):
+    long = frame.rename(columns={"g": "who"})
+    counts = long.tba(model="who").counts(by="h")
+    found = from_table(counts.to_table().rename(columns={"model": "who"}), model="who")
+    assert found.model == counts.model == "model"
+    assert_frame_equal(found.to_table(), counts.to_table())
+
+
+def test_to_table_of_unnamed_keys(frame):
+    table = frame.tba.counts(by=[frame["g"].to_numpy(), "h"]).to_table()
+    assert list(table.columns) == ["group_0", "h", "y_true", "y_pred", "n"]
+    assert table["n"].sum() == len(frame)
+
+
+def test_rollup_and_pooled(frame):
+    counts = frame.tba.counts(by=["g", "h"])
+    for levels, by in [("g", "g"), (["h"], "h"), (1, "h"), (-1, "h"), (["h", "g"], ["h", "g"])]:
+        expected = frame.tba.counts(by=by)
+        found = counts.rollup(levels)
+        assert_frame_equal(found.to_table(), expected.to_table())
+        assert found.groups.equals(expected.groups)
+    assert_frame_equal(counts.pooled().to_table(), frame.tba.counts().to_table())
+
+
+def test_models_stay_apart(frame):
+    wide = frame.assign(other="a").tba(y_pred=["y_pred", "other"])
+    counts = wide.counts(by=["g", "h"])
+    assert counts.pooled().groups.tolist() == ["y_pred", "other"]
+    assert counts.rollup("g").groups.names == ["model", "g"]
+    assert_frame_equal(counts.rollup("h").to_table(), wide.counts(by="h").to_table())
+
+
+def test_sum_of_shards(frame):
+    whole = frame.tba.counts(by=["g", "h"])
+    shards = [part.tba.counts(by=["g", "h"]) for _, part in frame.groupby("h")]
+    assert_frame_equal(sum(shards).to_table(), whole.to_table())
+    assert repr(sum(shards)) == repr(whole)
+
+
+def test_a_shard_with_more_predicted_labels():
+    one, other = (pd.DataFrame({"y_true": [a], "y_pred": [b]}) for a, b in ("ab", "ba"))
+    with pytest.warns(tba.InputWarning):
+        counts = one.tba.counts() + other.tba.counts()
+    assert counts.is_class.tolist() == [True, True]
+    assert counts.cells.tolist() == [[[0, 1], [1, 0]]]
+
+
+def test_missing_rows_add_up():
+    shard = pd.DataFrame({"y_true": ["a", None, "b"], "y_pred": ["a", "b", None]})
+    counts = shard.tba(missing="drop").counts()
+    twice = counts + counts
+    assert (counts.n_missing, dict(counts.missing_by_column)) == (2, {"y_true": 1, "y_pred": 1})
+    assert (twice.n_missing, dict(twice.missing_by_column)) == (4, {"y_true": 2, "y_pred": 2})
+
+
+REPRS = {
+    "<ConfusionCounts: 100 rows, 2 classes: 0, 1>": from_matrix(MATRIX),
+    "<ConfusionCounts: 1 row, 1 class: 'a'>": from_matrix([[1]], labels=["a"]),
+    "<ConfusionCounts: 2,000,000 rows, 2 groups by None, 1 class: 0>": from_matrix(
+        [[[10**6]]] * 2, groups=["a", "b"]
+    ),
+    "<ConfusionCounts: 0 rows, 7 classes: 0, 1, 2, 3, 4 and 2 more>": from_matrix(np.zeros((7, 7))),
+}
+
+
+@pytest.mark.parametrize(("text", "counts"), REPRS.items(), ids=REPRS)
+def test_repr(text, counts):
+    assert repr(counts) == text
+
+
+def test_counts_can_be_pickled(frame):
+    counts = frame.tba.counts(by="g")
+    assert_frame_equal(pickle.loads(pickle.dumps(counts)).to_table(), counts.to_table())

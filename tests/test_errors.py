@@ -1,0 +1,800 @@
+"""Errors and warnings, whole: every one names the argument, what it got, and the next step."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+import pandas_tba as tba
+
+
+def frame_of(**columns):
+    """Four rows and a group, with some columns replaced or added; None leaves one out."""
+    plain = {"y_true": [1, 0, 1, 0], "y_pred": [1, 0, 0, 0], "segment": [*"aabb"]}
+    held = {name: values for name, values in {**plain, **columns}.items() if values is not None}
+    return pd.DataFrame(held)
+
+
+def doubled(*names):
+    return pd.DataFrame([[1] * len(names)] * 2, columns=names)
+
+
+matrix = tba.ConfusionCounts.from_matrix
+from_table = tba.ConfusionCounts.from_table
+PURE = {"y_true": [1, 1, 0, 0], "y_pred": [1, 1, 0, 0]}
+TEXT = {"y_true": [*"abab"], "y_pred": [*"abab"]}
+
+
+# columns of the frame, question, class of the error, text
+ERRORS = {
+    "default name: y_true": (
+        {"y_true": None},
+        lambda df: df.tba.score(),
+        tba.ColumnError,
+        "no column 'y_true'. Name yours: df.tba(y_true='y', y_pred='p').score(t=0.5). "
+        "Columns: 'y_pred', 'segment'.",
+    ),
+    "default name: y_pred": (
+        {"y_pred": None},
+        lambda df: df.tba.score(),
+        tba.ColumnError,
+        "no column 'y_pred'. Name yours: df.tba(y_true='y', y_pred='p').score(t=0.5). "
+        "Columns: 'y_true', 'segment'.",
+    ),
+    "frame without columns": (
+        {"y_true": None, "y_pred": None, "segment": None},
+        lambda df: df.tba.score(),
+        tba.ColumnError,
+        "no column 'y_true'. Name yours: df.tba(y_true='y', y_pred='p').score(t=0.5). The "
+        "frame has no columns.",
+    ),
+    "y_true": (
+        {},
+        lambda df: df.tba(y_true="y_tru").score(),
+        tba.ColumnError,
+        "`y_true` must name a column of the frame; got 'y_tru'. Did you mean 'y_true'? "
+        "Columns: 'y_true', 'y_pred', 'segment'.",
+    ),
+    "y_pred": (
+        {},
+        lambda df: df.tba(y_pred=["y_pred", "forest"]).score(),
+        tba.ColumnError,
+        "`y_pred` must name a column of the frame; got 'forest'. Columns: 'y_true', "
+        "'y_pred', 'segment'.",
+    ),
+    "model": (
+        {},
+        lambda df: df.tba(model="modle").score(),
+        tba.ColumnError,
+        "`model` must name a column of the frame; got 'modle'. Columns: 'y_true', "
+        "'y_pred', 'segment'.",
+    ),
+    "two columns of one name": (
+        doubled("y_true", "y_pred", "y_pred"),
+        lambda df: df.tba.score(),
+        tba.ColumnError,
+        "`y_pred` must name one column; 'y_pred' names 2. Rename them, or select the right "
+        "one with df.loc[:, mask].",
+    ),
+    "two keys of one name": (
+        doubled("y_true", "y_pred", "g", "g"),
+        lambda df: df.tba.score(by="g"),
+        tba.ColumnError,
+        "`by` must name one column; 'g' names 2. Rename them.",
+    ),
+    "by: typo": (
+        {},
+        lambda df: df.tba.score(by="segmnt"),
+        tba.ColumnError,
+        "`by` must name columns of the frame; got 'segmnt'. Did you mean 'segment'? "
+        "Columns: 'y_true', 'y_pred', 'segment'.",
+    ),
+    "by: typo of a level": (
+        {},
+        lambda df: df.rename_axis("case").tba.score(by="cse"),
+        tba.ColumnError,
+        "`by` must name columns of the frame; got 'cse'. Did you mean 'case'? Columns: "
+        "'y_true', 'y_pred', 'segment'. Index levels: 'case'.",
+    ),
+    "by: column and level": (
+        {},
+        lambda df: df.rename_axis("segment").tba.score(by="segment"),
+        tba.ColumnError,
+        "`by`: 'segment' is both a column and an index level. Rename one of them: "
+        "df.rename_axis(index={'segment': 'other'}).",
+    ),
+    "by: twice": (
+        {},
+        lambda df: df.tba.score(by=["segment", "segment"]),
+        tba.InputError,
+        "`by` names 'segment' more than once; rename one of the keys.",
+    ),
+    "by: empty": (
+        {},
+        lambda df: df.tba.score(by=[]),
+        tba.InputError,
+        "`by` is an empty list; name at least one key, or leave it out.",
+    ),
+    "by: tuple": (
+        {},
+        lambda df: df.tba.score(by=("segment", "y_true")),
+        tba.ColumnError,
+        "`by` must name columns of the frame; got ('segment', 'y_true'). Columns: "
+        "'y_true', 'y_pred', 'segment'.",
+    ),
+    "by: nested": (
+        {},
+        lambda df: df.tba.score(by=[["segment"]]),
+        tba.KindError,
+        "`by` must hold names of columns or index levels, Series, arrays or Groupers; got "
+        "list. A list of values must be made an array or a Series.",
+    ),
+    "by: function": (
+        {},
+        lambda df: df.tba.score(by=len),
+        tba.KindError,
+        "`by` must hold names of columns or index levels, Series, arrays or Groupers; got "
+        "builtin_function_or_method. A list of values must be made an array or a Series.",
+    ),
+    "by: short Series": (
+        {},
+        lambda df: df.tba.score(by=pd.Series([*"ab"], name="s")),
+        tba.InputError,
+        "`by`: the Series 's' has another index than the frame, and no value for 2 of 4 "
+        "rows. Pass an array (series.to_numpy()) to go by position.",
+    ),
+    "by: repeated index": (
+        {},
+        lambda df: df.tba.score(by=pd.Series([*"abab"], index=[0, 0, 1, 1], name="s")),
+        tba.InputError,
+        "`by`: the Series 's' has another index than the frame, with repeated labels. Pass "
+        "an array (series.to_numpy()) to go by position.",
+    ),
+    "by: short array": (
+        {},
+        lambda df: df.tba.score(by=np.array([1, 2])),
+        tba.InputError,
+        "`by` holds an array of shape (2,); it needs one value for each of the 4 rows.",
+    ),
+    "by: MultiIndex": (
+        {},
+        lambda df: df.tba.score(by=pd.MultiIndex.from_arrays([[1, 2, 3, 4]] * 2)),
+        tba.KindError,
+        "`by` must not hold a MultiIndex; pass its levels: by=['level_a', 'level_b'].",
+    ),
+    "unknown labels": (
+        {},
+        lambda df: df.tba(labels=[0, 2]).score(),
+        tba.InputError,
+        "Unexpected labels (labels=0, 2): y_true holds 1 (2 rows); y_pred holds 1 (1 row). "
+        "Add them to labels=, or leave those rows out; labels that may be predicted and "
+        "are no class go into abstain=[...].",
+    ),
+    "unknown predictions": (
+        {**TEXT, "y_pred": [*"a?b?"]},
+        lambda df: df.tba(labels=["a", "b"]).score(),
+        tba.InputError,
+        "Unexpected labels (labels='a', 'b'): y_pred holds '?' (2 rows). Add them to "
+        "labels=, or leave those rows out; labels that may be predicted and are no class "
+        "go into abstain=[...].",
+    ),
+    "many unknown labels": (
+        {"y_true": [*"abcd"], "y_pred": [*"aefg"]},
+        lambda df: df.tba(labels=["a"]).score(),
+        tba.InputError,
+        "Unexpected labels (labels='a'): y_true holds 'b' (1 row), 'c' (1 row), 'd' (1 "
+        "row); y_pred holds 'e' (1 row), 'f' (1 row), 'g' (1 row). Add them to labels=, or "
+        "leave those rows out; labels that may be predicted and are no class go into "
+        "abstain=[...].",
+    ),
+    "abstain in y_true": (
+        {},
+        lambda df: df.tba(abstain=[0]).score(),
+        tba.InputError,
+        "Unexpected labels (abstain=0): y_true holds 0 (2 rows). A label to abstain is no "
+        "class and must not occur in y_true.",
+    ),
+    "missing truth": (
+        {"y_true": [1, None, 1, None]},
+        lambda df: df.tba.score(),
+        tba.InputError,
+        "Missing labels in 'y_true' (2 of 4 rows). Leave these rows out with "
+        "df.tba(missing='drop').",
+    ),
+    "missing prediction": (
+        {"y_pred": [1, None, 1, 0]},
+        lambda df: df.tba.score(),
+        tba.InputError,
+        "Missing labels in 'y_pred' (1 of 4 rows). Leave these rows out with "
+        "df.tba(missing='drop'), or give missing predictions a label of their own: "
+        "df['y_pred'].fillna('abstain') with abstain=['abstain'].",
+    ),
+    "missing in five columns": (
+        {**TEXT, **{name: ["a", None, "b", "a"] for name in "pqrst"}},
+        lambda df: df.tba(y_pred=[*"pqrst"]).score(),
+        tba.InputError,
+        "Missing labels in 'p' (1 of 4 rows), 'q' (1 of 4 rows), 'r' (1 of 4 rows) and 2 "
+        "more columns. Leave these rows out with df.tba(missing='drop'), or give missing "
+        "predictions a label of their own: df['p'].fillna('abstain') with "
+        "abstain=['abstain'].",
+    ),
+    "missing: choice": (
+        {},
+        lambda df: df.tba(missing="dorp").score(),
+        tba.InputError,
+        "`missing` must be one of 'raise', 'drop'; got 'dorp'. Did you mean 'drop'?",
+    ),
+    "t: text": (
+        {},
+        lambda df: df.tba.score(t="0.5"),
+        tba.InputError,
+        "`t` must be a number or a list of numbers, infinite ones included; got '0.5'. 1 "
+        "is accuracy, 0 balanced accuracy, below 0 weighs rare classes more.",
+    ),
+    "t: nan": (
+        {},
+        lambda df: df.tba.score(t=float("nan")),
+        tba.InputError,
+        "`t` must be a number or a list of numbers, infinite ones included; got nan. 1 is "
+        "accuracy, 0 balanced accuracy, below 0 weighs rare classes more.",
+    ),
+    "t: bool": (
+        {},
+        lambda df: df.tba.metrics(t=True),
+        tba.InputError,
+        "`t` must be a number or a list of numbers, infinite ones included; got True. 1 is "
+        "accuracy, 0 balanced accuracy, below 0 weighs rare classes more.",
+    ),
+    "t: None": (
+        {},
+        lambda df: df.tba.bounds(t=None),
+        tba.InputError,
+        "`t` must be a number or a list of numbers, infinite ones included; got None. 1 is "
+        "accuracy, 0 balanced accuracy, below 0 weighs rare classes more.",
+    ),
+    "t: in a list": (
+        {},
+        lambda df: df.tba.score(t=[0, "x"]),
+        tba.InputError,
+        "`t` must be a number or a list of numbers, infinite ones included; got 'x'. 1 is "
+        "accuracy, 0 balanced accuracy, below 0 weighs rare classes more.",
+    ),
+    "t: empty list": (
+        {},
+        lambda df: df.tba.score(t=[]),
+        tba.InputError,
+        "`t` is an empty list; give at least one number.",
+    ),
+    "prevalence: choice": (
+        {},
+        lambda df: df.tba.score(prevalence="pool"),
+        tba.InputError,
+        "`prevalence` must be one of 'own', 'pooled'; got 'pool'. Did you mean 'pooled'?",
+    ),
+    "prevalence: lacks a class": (
+        {},
+        lambda df: df.tba.score(prevalence={0: 0.5, 2: 0.5}),
+        tba.InputError,
+        "`prevalence` must name each class once; it lacks 1 and names 2 beyond them. "
+        "Classes: 0, 1.",
+    ),
+    "prevalence: zero": (
+        {},
+        lambda df: df.tba.bounds(prevalence={0: 0.5, 1: 0}),
+        tba.InputError,
+        "`prevalence` must be finite and greater than 0 for every class; got {0: 0.5, 1: 0}.",
+    ),
+    "prevalence: twice": (
+        {},
+        lambda df: df.tba.score(prevalence=pd.Series([0.5] * 3, index=[0, 1, 1])),
+        tba.InputError,
+        "`prevalence` names a label more than once.",
+    ),
+    "absent: choice": (
+        {},
+        lambda df: df.tba.score(absent="skip"),
+        tba.InputError,
+        "`absent` must be one of 'nan', 'exclude', 'raise'; got 'skip'.",
+    ),
+    "absent: raise": (
+        PURE,
+        lambda df: df.tba.score(by="segment", absent="raise"),
+        tba.InputError,
+        "Undefined recall of classes without rows: Group 'a': no rows of 0; Group 'b': no "
+        "rows of 1. Pass absent='nan' or absent='exclude' to go on.",
+    ),
+    "smoothing": (
+        {},
+        lambda df: df.tba.score(smoothing=-1),
+        tba.InputError,
+        "`smoothing` must be a finite number of rows, 0 or more; got -1.",
+    ),
+    "scores": (
+        {"y_pred": [0.9, 0.1, 0.4, 0.2]},
+        lambda df: df.tba.score(),
+        tba.InputError,
+        "`y_pred` column 'y_pred' holds scores, not labels: numbers with fractions, while "
+        "y_true has none. Turn them into labels first: df.assign(y_pred=df['y_pred'] >= "
+        "0.5).tba.score(t=0.5).",
+    ),
+    "metrics: typo": (
+        {},
+        lambda df: df.tba.metrics(metrics="acuracy"),
+        tba.InputError,
+        "`metrics`: there is no metric 'acuracy'. Did you mean 'accuracy'? Metrics: "
+        "'accuracy', 'balanced_accuracy', 'tba', 'tba_slope', 'majority', 'recall', "
+        "'specificity', 'precision', 'f1', 'recall_macro', 'precision_macro', 'f1_macro', "
+        "'precision_weighted', 'f1_weighted', 'mcc', 'cohen_kappa'.",
+    ),
+    "metrics: kind": (
+        {},
+        lambda df: df.tba.metrics(metrics=[3]),
+        tba.KindError,
+        "`metrics` must hold names or Metrics; got 3.",
+    ),
+    "metrics: empty": (
+        {},
+        lambda df: df.tba.metrics(metrics=[]),
+        tba.InputError,
+        "`metrics` is empty; name at least one, or leave it out for all.",
+    ),
+    "metrics: twice": (
+        {},
+        lambda df: df.tba.metrics(metrics=["mcc", "mcc"]),
+        tba.InputError,
+        "`metrics` holds 'mcc' more than once.",
+    ),
+    "metrics: of one class": (
+        TEXT,
+        lambda df: df.tba.metrics(metrics=["recall", "mcc"]),
+        tba.InputError,
+        "`metrics`: 'recall' speaks of one class, and no class is positive. Classes: 'a', "
+        "'b'. Name one, as in df.tba(pos_label='b'), or ask per_class().",
+    ),
+    "metrics: overall": (
+        {},
+        lambda df: df.tba.per_class(metrics=["mcc", "recall"]),
+        tba.InputError,
+        "`metrics`: 'mcc' speaks of all classes together; ask metrics() for it.",
+    ),
+    "kinds: text and number": (
+        {"y_true": [*"1010"]},
+        lambda df: df.tba.score(),
+        tba.KindError,
+        "`y_true` holds text labels ('1', '0'), but `y_pred` holds number labels (0, 1): "
+        "labels of different kinds never match. Convert one of them, for example with "
+        "astype; booleans match numbers only where these are all 0 or 1.",
+    ),
+    "kinds: labels": (
+        {},
+        lambda df: df.tba(labels=["0", "1"]).score(),
+        tba.KindError,
+        "`labels` holds text labels ('0', '1'), but `y_true` holds number labels (0, 1): "
+        "labels of different kinds never match. Convert one of them, for example with "
+        "astype; booleans match numbers only where these are all 0 or 1.",
+    ),
+    "kinds: bool and 2": (
+        {"y_true": [2, 0, 2, 0], "y_pred": [True, False, True, False]},
+        lambda df: df.tba.score(),
+        tba.KindError,
+        "`y_true` holds number labels (0, 2), but `y_pred` holds boolean labels (False, "
+        "True): labels of different kinds never match. Convert one of them, for example "
+        "with astype; booleans match numbers only where these are all 0 or 1.",
+    ),
+    "pos_label: three classes": (
+        {"y_true": [*"abca"], "y_pred": [*"abca"]},
+        lambda df: df.tba(pos_label="a").metrics(),
+        tba.InputError,
+        "`pos_label` needs two classes; with pos_label='a' they would be 'a', 'b', 'c'. "
+        "Declare both: labels=[..., 'a'].",
+    ),
+    "pos_label: not among labels": (
+        {},
+        lambda df: df.tba(labels=[0, 1], pos_label=2).score(),
+        tba.InputError,
+        "`pos_label` must be one of two classes; got 2 with labels 0, 1.",
+    ),
+    "pos_label: not in the data": (
+        {},
+        lambda df: df.tba(pos_label=7).score(),
+        tba.InputError,
+        "`pos_label` needs two classes; with pos_label=7 they would be 0, 1, 7. Declare "
+        "both: labels=[..., 7].",
+    ),
+    "labels: empty": (
+        {},
+        lambda df: df.tba(labels=[]).score(),
+        tba.InputError,
+        "`labels` is empty; name the classes, or leave it out to take those of y_true.",
+    ),
+    "labels: text": (
+        {},
+        lambda df: df.tba(labels="ab").score(),
+        tba.InputError,
+        "`labels` must be a list of labels; got 'ab'. Write ['ab'].",
+    ),
+    "labels: twice": (
+        {},
+        lambda df: df.tba(labels=[0, 1, 1]).score(),
+        tba.InputError,
+        "`labels` holds a label more than once: 0, 1, 1.",
+    ),
+    "labels: missing": (
+        {},
+        lambda df: df.tba(labels=[0, None]).score(),
+        tba.InputError,
+        "`labels` must not hold missing values; got 0, None.",
+    ),
+    "labels: lists": (
+        {},
+        lambda df: df.tba(labels=[[0], [1]]).score(),
+        tba.InputError,
+        "`labels` must hold single labels; got [0], [1].",
+    ),
+    "labels: abstain too": (
+        {},
+        lambda df: df.tba(labels=[0, 1], abstain=[1]).score(),
+        tba.InputError,
+        "`abstain` and `labels` both hold 1; a label to abstain is no class.",
+    ),
+    "key named like a metric": (
+        {"accuracy": [*"aabb"]},
+        lambda df: df.tba.metrics(by="accuracy"),
+        tba.InputError,
+        "`by`: the key 'accuracy' has the name of a column or level of the result. Rename "
+        "it, as in by=df['accuracy'].rename('group').",
+    ),
+    "key named t": (
+        {"t": [*"aabb"]},
+        lambda df: df.tba.score(by="t", t=[0, 1]),
+        tba.InputError,
+        "`by`: the key 't' has the name of a column or level of the result. Rename it, as "
+        "in by=df['t'].rename('group').",
+    ),
+    "key named model, wide": (
+        {"model": [*"aabb"]},
+        lambda df: df.tba(y_pred=["y_pred", "y_true"]).score(by="model"),
+        tba.InputError,
+        "`by`: 'model' is the models' own level here; leave it out of `by`, or rename the column.",
+    ),
+    "key is the model": (
+        {"m": [*"aabb"]},
+        lambda df: df.tba(model="m").score(by="m"),
+        tba.InputError,
+        "`by`: 'm' is the models' own level here; leave it out of `by`, or rename the column.",
+    ),
+    "key named n, to_table": (
+        {"n": [*"aabb"]},
+        lambda df: df.tba.counts(by="n").to_table(),
+        tba.InputError,
+        "`by` has a key named 'n', which is also a column of the table; rename it.",
+    ),
+    "model and a list": (
+        {"model": [*"aabb"]},
+        lambda df: df.tba(y_pred=["y_pred"], model="model").score(),
+        tba.InputError,
+        "`model` ('model') and a list in `y_pred` are two ways to name the models; use "
+        "one: models in columns (y_pred=[...]) or in rows (model=...).",
+    ),
+    "y_pred: empty": (
+        {},
+        lambda df: df.tba(y_pred=[]).score(),
+        tba.InputError,
+        "`y_pred` is an empty list; name at least one column of predictions.",
+    ),
+    "y_pred: twice": (
+        {},
+        lambda df: df.tba(y_pred=["y_pred", "y_pred"]).score(),
+        tba.InputError,
+        "`y_pred` names 'y_pred' more than once.",
+    ),
+    "normalize": (
+        {},
+        lambda df: df.tba.confusion_matrix(normalize="rows"),
+        tba.InputError,
+        "`normalize` must be one of 'true', 'pred', 'all'; got 'rows'.",
+    ),
+    "adding other keys": (
+        {},
+        lambda df: df.tba.counts(by="segment") + df.tba.counts(),
+        tba.InputError,
+        "Counts can be added only when their groups have the same keys; got 'segment' and none.",
+    ),
+    "adding other labels": (
+        {},
+        lambda df: df.tba(labels=[0, 1]).counts() + df.tba.counts(),
+        tba.InputError,
+        "Counts can be added only when labels=, abstain= and pos_label= were the same; got "
+        "labels 0, 1 and no labels.",
+    ),
+    "rollup": (
+        {},
+        lambda df: df.tba.counts(by="segment").rollup("segmnt"),
+        tba.ColumnError,
+        "`levels` must name keys of the groups; got 'segmnt'. Did you mean 'segment'? "
+        "Keys: 'segment'.",
+    ),
+    "table without n": (
+        {},
+        lambda df: from_table(df),
+        tba.ColumnError,
+        "no column 'n' in the table. Columns: 'y_true', 'y_pred', 'segment'.",
+    ),
+    "table with missing label": (
+        {"y_true": [1, None, 1, 0], "n": [1, 2, 3, 4]},
+        lambda df: from_table(df),
+        tba.InputError,
+        "Missing labels in 'y_true' (2 rows); leave these lines out.",
+    ),
+    "table with negative n": (
+        {"n": [1, -2, 3, 4]},
+        lambda df: from_table(df),
+        tba.InputError,
+        "`n` must hold whole numbers of rows, not negative, finite and below 2**63; got -2.",
+    ),
+}
+
+# the same without a frame
+OTHERS = {
+    "cells: infinite": (
+        lambda: matrix([[1, np.inf], [0, 1]]),
+        tba.InputError,
+        "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; got inf.",
+    ),
+    "cells: negative": (
+        lambda: matrix([[1, -1], [0, 1]]),
+        tba.InputError,
+        "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; got -1.",
+    ),
+    "cells: fraction": (
+        lambda: matrix([[1, 0.5], [0, 1]]),
+        tba.InputError,
+        "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; got 0.5.",
+    ),
+    "cells: missing": (
+        lambda: matrix([[1, np.nan], [0, 1]]),
+        tba.InputError,
+        "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; got nan.",
+    ),
+    "cells: text": (
+        lambda: matrix([["x", "y"], ["z", "z"]]),
+        tba.InputError,
+        "`matrix` must hold whole numbers of rows; got [['x', 'y'], ['z', 'z']].",
+    ),
+    "cells: 2**63": (
+        lambda: matrix([[2**63, 0], [0, 1]]),
+        tba.InputError,
+        "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; "
+        "got 9.223372036854776e+18.",
+    ),
+    "shape: ragged": (
+        lambda: matrix([[1, 2], [0]]),
+        tba.InputError,
+        "`matrix` must hold whole numbers of rows; got [[1, 2], [0]].",
+    ),
+    "shape: not square": (
+        lambda: matrix([[1, 2, 3], [0, 1, 2]]),
+        tba.InputError,
+        "`matrix` must have the shape (L, L), or (G, L, L) for groups; got (2, 3).",
+    ),
+    "shape: one axis": (
+        lambda: matrix([1, 2]),
+        tba.InputError,
+        "`matrix` must have the shape (L, L), or (G, L, L) for groups; got (2,).",
+    ),
+    "shape: labels": (
+        lambda: matrix([[1, 2], [0, 3]], labels=["a"]),
+        tba.InputError,
+        "`matrix` has 2 labels, but `labels` and `abstain` name 1: 'a'.",
+    ),
+    "shape: no groups": (
+        lambda: matrix([[[1, 2], [0, 3]]] * 2),
+        tba.InputError,
+        "`groups` must name the 2 matrices.",
+    ),
+    "shape: groups": (
+        lambda: matrix([[[1, 2], [0, 3]]] * 2, groups=[*"abc"]),
+        tba.InputError,
+        "`groups` names 3 groups, but `matrix` holds 2.",
+    ),
+    "frame with a label twice": (
+        lambda: matrix(pd.DataFrame([[1, 2], [3, 4]], index=[*"aa"], columns=[*"ab"])),
+        tba.InputError,
+        "`matrix` must name each label once, all of them among 'a', 'b'; rows 'a', 'a', "
+        "columns 'a', 'b'.",
+    ),
+    "no frame": (
+        lambda: tba.count({"y_true": [1]}),
+        tba.KindError,
+        "`frame` must be a pandas DataFrame; got builtins.dict. Convert it first, for "
+        "example with to_pandas().",
+    ),
+    "arrays of two lengths": (
+        lambda: tba.tempered_balanced_accuracy_score([1, 0], [1]),
+        tba.InputError,
+        "`y_true` and `y_pred` must be of one length; got 2 and 1.",
+    ),
+    "arrays of two axes": (
+        lambda: tba.tempered_balanced_accuracy_score([[1, 0]], [[1, 0]]),
+        tba.InputError,
+        "`y_true` must be one column of labels; got shape (1, 2).",
+    ),
+    "class_weights": (
+        lambda: tba.class_weights([-1, 2]),
+        tba.InputError,
+        "`prevalence` must hold finite numbers that are not negative.",
+    ),
+    "cost: zero": (
+        lambda: tba.t_from_cost_ratio(0, 0.1, 0.2),
+        tba.InputError,
+        "`cost` must be a positive, finite number; got 0.",
+    ),
+    "cost: equal classes": (
+        lambda: tba.t_from_cost_ratio(2, 0.1, 0.1),
+        tba.InputError,
+        "`prevalence_k` and `prevalence_j` are both 0.1: classes of equal prevalence have "
+        "equal weight at every t, so no t expresses a cost ratio.",
+    ),
+    "cost: per": (
+        lambda: tba.t_from_cost_ratio(2, 0.1, 0.2, per="row"),
+        tba.InputError,
+        "`per` must be one of 'class', 'error'; got 'row'.",
+    ),
+    "entropy: one class": (
+        lambda: tba.t_from_entropy([1]),
+        tba.InputError,
+        "`prevalence` must hold one finite number for each of two or more classes.",
+    ),
+    "entropy: negative": (
+        lambda: tba.t_from_entropy([1, -1]),
+        tba.InputError,
+        "`prevalence` must not be negative, and not zero for every class.",
+    ),
+}
+
+WARNINGS = {
+    "only predicted": (
+        {"y_true": [*"abab"], "y_pred": [*"abA?"]},
+        lambda df: df.tba.score(t=1),
+        tba.InputWarning,
+        "Predicted, but never in y_true: '?', 'A'. Rows with such a prediction count as "
+        "errors; it is no class. 'A' differs from 'a' only by blanks or case. Declare the "
+        "classes with labels=[...], or what is none with abstain=[...].",
+    ),
+    "absent": (
+        PURE,
+        lambda df: df.tba.score(by="segment"),
+        tba.UndefinedWarning,
+        "Undefined recall of classes without rows: Group 'a': no rows of 0; Group 'b': no "
+        "rows of 1. The score is NaN wherever such a class has weight: at t <= 0, and with "
+        "a common prevalence. See absent=, smoothing= and bounds(); labels= fixes the "
+        "classes.",
+    ),
+    "no rows": (
+        {},
+        lambda df: df.iloc[:0].tba.score(),
+        tba.UndefinedWarning,
+        "Undefined: there are no rows, hence no classes, and the score is NaN.",
+    ),
+    "metrics": (
+        PURE,
+        lambda df: df.tba.metrics(by="segment"),
+        tba.UndefinedWarning,
+        "Undefined, hence NaN: balanced_accuracy, recall_macro, precision_macro, f1_macro, "
+        "mcc and 5 more. Group 'a': no rows of 0, never predicted 0; Group 'b': no rows of "
+        "1, never predicted 1.",
+    ),
+    "per_class": (
+        PURE,
+        lambda df: df.tba.per_class(by="segment"),
+        tba.UndefinedWarning,
+        "Undefined, hence NaN: recall, specificity, precision, f1. Group 'a': no rows of "
+        "0, never predicted 0; Group 'b': no rows of 1, never predicted 1.",
+    ),
+    "shares": (
+        PURE,
+        lambda df: df.tba.confusion_matrix(by="segment", normalize="true"),
+        tba.UndefinedWarning,
+        "Undefined, hence NaN: shares of a total of no rows. Group 'a': no rows of 0, "
+        "never predicted 0; Group 'b': no rows of 1, never predicted 1.",
+    ),
+    "one class": (
+        {"y_true": [*"aaaa"], "y_pred": [*"aaaa"]},
+        lambda df: df.tba.score(adjusted=True),
+        tba.UndefinedWarning,
+        "Undefined: an adjusted score needs two classes, and 'a' is the only one. Declare "
+        "the classes with labels=.",
+    ),
+    "many floats": (
+        {"y_true": [0, 1] * 600, "y_pred": [0, 1] * 600, "segment": np.arange(1200) / 7},
+        lambda df: df.tba.counts(by="segment"),
+        tba.InputWarning,
+        "`by`: 'segment' holds 1,200 different numbers, each a group of its own. To group "
+        "by ranges: by=pd.cut(df['segment'], 10), or pd.qcut(df['segment'], 10) for equal "
+        "sizes.",
+    ),
+}
+
+
+def made(columns):
+    frame = columns if isinstance(columns, pd.DataFrame) else frame_of(**columns)
+    frame.attrs["source"] = {"file": "x.csv"}
+    return frame
+
+
+def assert_untouched(frame, before):
+    assert_frame_equal(frame, before)
+    assert frame.attrs == before.attrs == {"source": {"file": "x.csv"}}
+    assert frame.dtypes.equals(before.dtypes)
+
+
+@pytest.mark.parametrize(("columns", "ask", "kind", "text"), ERRORS.values(), ids=ERRORS)
+def test_errors_about_a_frame(columns, ask, kind, text):
+    frame = made(columns)
+    before = frame.copy(deep=True)
+    with pytest.raises(kind) as raised:
+        ask(frame)
+    assert str(raised.value) == text
+    assert type(raised.value) is kind
+    assert_untouched(frame, before)
+
+
+@pytest.mark.parametrize(("ask", "kind", "text"), OTHERS.values(), ids=OTHERS)
+def test_other_errors(ask, kind, text):
+    with pytest.raises(kind) as raised:
+        ask()
+    assert str(raised.value) == text
+
+
+@pytest.mark.parametrize(("columns", "ask", "kind", "text"), WARNINGS.values(), ids=WARNINGS)
+def test_warnings_come_once_and_point_at_the_caller(columns, ask, kind, text):
+    frame = made(columns)
+    before = frame.copy(deep=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ask(frame)
+    assert [str(warning.message) for warning in caught] == [text]
+    assert [warning.category for warning in caught] == [kind]
+    assert [warning.filename for warning in caught] == [__file__]
+    assert_untouched(frame, before)
+
+
+@pytest.mark.parametrize(
+    ("kind", "builtin"),
+    [
+        (tba.InputError, ValueError),
+        (tba.ColumnError, KeyError),
+        (tba.KindError, TypeError),
+        (tba.InputWarning, UserWarning),
+        (tba.UndefinedWarning, UserWarning),
+    ],
+)
+def test_each_class_is_the_child_of_a_builtin(kind, builtin):
+    assert issubclass(kind, builtin)
+
+
+@pytest.mark.parametrize("columns", [{}, PURE, TEXT], ids=["plain", "pure", "text"])
+@pytest.mark.filterwarnings("ignore::pandas_tba.UndefinedWarning")
+def test_answers_leave_the_frame_untouched(columns):
+    frame = made(columns)
+    before = frame.copy(deep=True)
+    for method in ("counts", "score", "metrics", "per_class", "confusion_matrix", "bounds"):
+        for by in (None, "segment", frame["segment"], frame.index):
+            getattr(frame.tba, method)(by=by)
+    assert_untouched(frame, before)
+
+
+@pytest.mark.filterwarnings("ignore::pandas_tba.UndefinedWarning")
+def test_a_result_can_be_changed_without_changing_the_counts():
+    counts = frame_of().tba.counts(by="segment")
+    before = counts.to_table()
+    for table in (tba.metrics(counts), tba.per_class(counts), tba.confusion_matrix(counts)):
+        for column in table:
+            table[column] = 0
+        table.attrs.clear()
+    assert_frame_equal(counts.to_table(), before)
+    for array in (counts.cells, counts.hits, counts.support, counts.predicted):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0
