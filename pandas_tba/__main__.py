@@ -38,39 +38,40 @@ def demo() -> str:
     """Text that shows what the library answers, with the Python that asks."""
     frame = load_income()
     wide = TbaAccessor(frame)(y_pred=["logit", "balanced", "forest"])
+    logit = TbaAccessor(frame)(y_pred="logit")
     overall = _scores(wide)
-    own = _scores(wide, by="sex").loc["logit"]
-    pooled = _scores(wide, by="sex", prevalence="pooled").loc["logit"]
-    shares = frame["y_true"].eq(">50K").groupby(frame["sex"], observed=True).mean()
-    matrix = TbaAccessor(frame)(y_pred="logit").confusion_matrix()
+    own, pooled = _scores(logit, by="sex"), _scores(logit, by="sex", prevalence="pooled")
+    rich = frame["y_true"].eq(">50K")
+    shares = rich.groupby(frame["sex"], observed=True).mean()
     return "\n".join(
         [
-            f"pandas-tba on {len(frame):,} held-out predictions of three classifiers: does a",
-            f"person earn more than 50,000 dollars? {frame['y_true'].eq('>50K').mean():.0%} do (UCI Adult census income).",
-            "Score: mean of the recall of each class, weighted by prevalence to the power t.",
-            "t = 1 is accuracy, t = 0 balanced accuracy, t < 0 favours the rare class.",
+            f"{len(frame):,} people (UCI Adult census income); three classifiers that never saw them",
+            f'say who earns over 50,000 dollars a year. {rich.mean():.0%} do: ">50K", the rest "<=50K".',
+            "The score is the mean recall (share found) of the classes, weighted by (class",
+            "share) ** t: 1 is accuracy, 0 counts classes alike, below 0 favours rare ones.",
             "",
             ">>> import pandas_tba as tba",
             ">>> df = tba.load_income()",
-            '>>> wide = df.tba(y_true="y_true", y_pred=["logit", "balanced", "forest"])',
+            '>>> wide = df.tba(y_pred=["logit", "balanced", "forest"])',
+            _ranking(overall),
             ">>> wide.score(t=[1, 0.5, 0, -0.5])",
             _table(overall),
-            f"Best at t = 1: {overall[1.0].idxmax()}; at t = 0.5: {overall[0.5].idxmax()}; at t = 0: {overall[0.0].idxmax()}.",
             "",
-            '>>> wide.score(by="sex", t=[1, 0.5, 0, -0.5]).loc["logit"]',
+            f'Own weights mix in the class mix: {shares["Female"]:.0%} of women, {shares["Male"]:.0%} of men are ">50K".',
+            '>>> logit = df.tba(y_pred="logit")',
+            '>>> logit.score(by="sex", t=[1, 0.5, 0, -0.5])',
             _table(own),
-            f"Own weights mix in who is there: {shares['Female']:.0%} of women earn that much, {shares['Male']:.0%} of men.",
             "",
-            '>>> wide.score(by="sex", t=[1, 0.5, 0, -0.5], prevalence="pooled").loc["logit"]',
+            f"Pooled weights compare recalls only: the gap at t = 1 is {_gap(pooled):.3f}, not {_gap(own):.3f}.",
+            '>>> logit.score(by="sex", t=[1, 0.5, 0, -0.5], prevalence="pooled")',
             _table(pooled),
-            f"With common weights only recall differs: the gap at t = 1 is {_gap(pooled):.3f}, not {_gap(own):.3f}.",
             "",
-            '>>> df.tba(y_pred="logit").confusion_matrix()',
-            _table(matrix),
-            "Rows are true, columns predicted labels. All answers come from such counts.",
+            "All answers come from counts like these: rows are the truth, columns the guess.",
+            ">>> logit.confusion_matrix()",
+            _table(logit.confusion_matrix()),
             "",
-            "With your data: df.tba(y_true='label', y_pred='guess').metrics(by='segment')",
-            "Read on: README.md, docs/tutorial.md, and help(df.tba).",
+            "Your data: df.tba(y_true='label', y_pred='guess').score(t=0.5, by='segment')",
+            "Read on: df.tba says what to ask next; help(df.tba); docs/tutorial.md.",
         ]
     )
 
@@ -79,12 +80,18 @@ def _scores(door: TbaAccessor, **asked: Any) -> Any:
     return door.score(t=EXPONENTS, **asked)
 
 
+def _ranking(scores: pd.DataFrame) -> str:
+    best = "; ".join(f"{t:g}: {scores[t].idxmax()}" for t in EXPONENTS)
+    return f"Best at t = {best}."
+
+
 def _gap(scores: pd.DataFrame) -> float:
     return float(scores[1.0].max() - scores[1.0].min())
 
 
 def _table(table: pd.DataFrame) -> str:
-    return table.to_string(float_format="{:.3f}".format)
+    lines = table.to_string(float_format="{:.3f}".format).splitlines()
+    return "\n".join(line.rstrip() for line in lines)
 
 
 if __name__ == "__main__":

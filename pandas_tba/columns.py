@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,6 +27,11 @@ class Columns:
     abstain: Iterable[Hashable] = ()
     pos_label: Hashable | None = None
     missing: Missing = "raise"
+
+    def __post_init__(self) -> None:
+        for name in ("labels", "abstain"):  # an iterator would be used up by the first question
+            if isinstance(getattr(self, name), Iterator):
+                object.__setattr__(self, name, list(getattr(self, name)))
 
     def check(self) -> None:
         """Raise InputError where the arguments do not go together."""

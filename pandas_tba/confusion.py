@@ -451,7 +451,7 @@ def _occurring(column: pd.Series, numbers: Counts, name: Hashable) -> tuple[Obse
     rows = np.zeros(len(found), dtype=np.int64)
     np.add.at(rows, codes.reshape(-1), numbers)
     return Observed(
-        name, slots.levels().take(found).tolist(), rows.tolist(), slots.order
+        name, slots.levels().take(found).tolist(), rows.tolist(), slots.declared()
     ), codes.reshape(-1)
 
 

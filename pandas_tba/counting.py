@@ -210,7 +210,7 @@ def _labelled(
     rows = [cells[0].sum(axis=(0, 2)), *(table.sum(axis=(0, 1)) for table in cells)]
     at = [np.flatnonzero(total) for total in rows]
     observed = [
-        Observed(name, part.values(places), total[places].tolist(), part.order)
+        Observed(name, part.values(places), total[places].tolist(), part.declared())
         for (name, _), places, total, part in zip(bound.labelled(), at, rows, slots, strict=True)
     ]
     labels = label_set(rules, observed[0], observed[1:])

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pandas_tba.levels import plain_index
+from pandas_tba.levels import kinds_of, plain_index
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,11 +41,15 @@ class Slots(ABC):
 
     size: int
     has_missing: bool = False
-    order: tuple[Hashable, ...] | None = None
+    order: pd.Index | None = None
 
     @abstractmethod
     def block(self, start: int, stop: int) -> Array:
         """Slots of some rows, unsigned."""
+
+    def declared(self) -> tuple[Hashable, ...] | None:
+        """Values in the order that the column declares, or None where it declares none."""
+        return None if self.order is None else tuple(self.order.tolist())
 
     @abstractmethod
     def levels(self) -> pd.Index:
@@ -74,7 +78,7 @@ class StoredSlots(Slots):
         levels: Any,
         *,
         has_missing: bool,
-        order: tuple[Hashable, ...] | None = None,
+        order: pd.Index | None = None,
     ) -> None:
         self._codes, self._levels = codes, levels
         self.size = len(levels) + has_missing
@@ -186,6 +190,8 @@ def encode(column: Any) -> Slots:
     if isinstance(dtype, np.dtype):  # of a Series .array would hide that it is numpy's
         return _numpy_slots(np.asarray(column), dtype)
     values = getattr(column, "array", column)
+    if isinstance(values, pd.arrays.NumpyExtensionArray):
+        return _numpy_slots(values.to_numpy(), values.to_numpy().dtype)
     if isinstance(dtype, pd.CategoricalDtype):
         return _category_slots(values)
     if isinstance(dtype, pd.StringDtype) or _is_arrow_text(dtype):
@@ -209,7 +215,7 @@ def _category_slots(values: pd.Categorical) -> Slots:
         codes.view(f"u{codes.dtype.itemsize}"),
         categories,
         has_missing=bool(len(codes)) and codes.min() < 0,
-        order=tuple(categories.tolist()),
+        order=categories,
     )
 
 
@@ -261,6 +267,23 @@ def _dictionary_slots(chunks: pa.ChunkedArray) -> Slots:
 
 def hashed(values: Any) -> Slots:
     """Slots of any values by hashing them, in the order in which they occur."""
-    codes, levels = pd.factorize(values, use_na_sentinel=True)
+    codes, found = pd.factorize(values, use_na_sentinel=True)
     has_missing = bool(len(codes)) and codes.min() < 0
+    levels = pd.Index(found, dtype=found.dtype, tupleize_cols=False)
+    if levels.dtype == object:
+        levels = _one_form(levels, values)
     return StoredSlots(codes.astype(narrowest(len(levels) + 1)), levels, has_missing=has_missing)
+
+
+def _one_form(levels: pd.Index, values: Any) -> pd.Index:
+    """Whole numbers as int where 1, 1.0 and True, merged by hashing, stand in one column."""
+    if not kinds_of(levels) & {"boolean", "number"}:
+        return levels
+    if not pd.api.types.infer_dtype(values, skipna=True).startswith("mixed"):
+        return levels
+    return pd.Index([_as_int(value) for value in levels], dtype=object, tupleize_cols=False)
+
+
+def _as_int(value: Any) -> Any:
+    is_whole = isinstance(value, (bool, float)) and value == value // 1
+    return int(value) if is_whole else value

@@ -140,7 +140,9 @@ def _with_missing(level: pd.Index, codes: Codes) -> pd.Index:
     if level.dtype.kind in "iub":
         level = level.astype(object)  # as float, 2**53 + 1 would be 2**53
     # the missing value stands last, where code -1 finds it
-    return level.insert(len(level), np.nan if level.dtype == object else None).take(codes)
+    if level.dtype == object:
+        return pd.Index([*level, np.nan], dtype=object, tupleize_cols=False).take(codes)
+    return level.insert(len(level), None).take(codes)
 
 
 def sorted_groups(

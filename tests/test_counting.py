@@ -1,5 +1,6 @@
 """Counts of any frame equal those of a slow, obvious loop."""
 
+import itertools
 from collections import Counter
 
 import numpy as np
@@ -53,7 +54,7 @@ OTHERS = {
     "interval": lambda codes: pd.cut(codes, [-1, 0, 1, 2]).astype(object),
     "cut": lambda codes: pd.cut(codes, [-1, 0, 1, 2]),
     "tuples": lambda codes: pd.Series([(code, "x") for code in codes], dtype=object),
-    "date": lambda codes: pd.Series(list(pd.Timestamp("2024-01-31").date() for _ in codes)),
+    "date": lambda codes: pd.Series([pd.Timestamp("2024-01-31").date() for _ in codes]),
 }
 
 
@@ -286,7 +287,7 @@ def test_text_in_several_chunks(monkeypatch, threads, missing):
         edges = [0, 1 + at, 40_000 - at, 40_000 - at, 120_003]
         parts = [
             words[a:b].astype(object).where(words[a:b].notna(), None).to_list()
-            for a, b in zip(edges, edges[1:], strict=False)
+            for a, b in itertools.pairwise(edges)
         ]
         array = pd.arrays.ArrowExtensionArray(pa.chunked_array(parts, type=pa.string()))
         chunks[name] = pd.Series(array)

@@ -33,50 +33,64 @@ ERRORS = {
         {"y_true": None},
         lambda df: df.tba.score(),
         tba.ColumnError,
-        "no column 'y_true'. Name yours: df.tba(y_true='y', y_pred='p').score(t=0.5). "
-        "Columns: 'y_pred', 'segment'.",
+        (
+            "no column 'y_true'. Name yours: df.tba(y_true='y', y_pred='p').score(t=0.5). "
+            "Columns: 'y_pred', 'segment'."
+        ),
     ),
     "default name: y_pred": (
         {"y_pred": None},
         lambda df: df.tba.score(),
         tba.ColumnError,
-        "no column 'y_pred'. Name yours: df.tba(y_true='y', y_pred='p').score(t=0.5). "
-        "Columns: 'y_true', 'segment'.",
+        (
+            "no column 'y_pred'. Name yours: df.tba(y_true='y', y_pred='p').score(t=0.5). "
+            "Columns: 'y_true', 'segment'."
+        ),
     ),
     "frame without columns": (
         {"y_true": None, "y_pred": None, "segment": None},
         lambda df: df.tba.score(),
         tba.ColumnError,
-        "no column 'y_true'. Name yours: df.tba(y_true='y', y_pred='p').score(t=0.5). The "
-        "frame has no columns.",
+        (
+            "no column 'y_true'. Name yours: df.tba(y_true='y', y_pred='p').score(t=0.5). The "
+            "frame has no columns."
+        ),
     ),
     "y_true": (
         {},
         lambda df: df.tba(y_true="y_tru").score(),
         tba.ColumnError,
-        "`y_true` must name a column of the frame; got 'y_tru'. Did you mean 'y_true'? "
-        "Columns: 'y_true', 'y_pred', 'segment'.",
+        (
+            "`y_true` must name a column of the frame; got 'y_tru'. Did you mean 'y_true'? "
+            "Columns: 'y_true', 'y_pred', 'segment'."
+        ),
     ),
     "y_pred": (
         {},
         lambda df: df.tba(y_pred=["y_pred", "forest"]).score(),
         tba.ColumnError,
-        "`y_pred` must name a column of the frame; got 'forest'. Columns: 'y_true', "
-        "'y_pred', 'segment'.",
+        (
+            "`y_pred` must name a column of the frame; got 'forest'. Columns: 'y_true', "
+            "'y_pred', 'segment'."
+        ),
     ),
     "model": (
         {},
         lambda df: df.tba(model="modle").score(),
         tba.ColumnError,
-        "`model` must name a column of the frame; got 'modle'. Columns: 'y_true', "
-        "'y_pred', 'segment'.",
+        (
+            "`model` must name a column of the frame; got 'modle'. Columns: 'y_true', "
+            "'y_pred', 'segment'."
+        ),
     ),
     "two columns of one name": (
         doubled("y_true", "y_pred", "y_pred"),
         lambda df: df.tba.score(),
         tba.ColumnError,
-        "`y_pred` must name one column; 'y_pred' names 2. Rename them, or select the right "
-        "one with df.loc[:, mask].",
+        (
+            "`y_pred` must name one column; 'y_pred' names 2. Rename them, or select the right "
+            "one with df.loc[:, mask]."
+        ),
     ),
     "two keys of one name": (
         doubled("y_true", "y_pred", "g", "g"),
@@ -88,22 +102,28 @@ ERRORS = {
         {},
         lambda df: df.tba.score(by="segmnt"),
         tba.ColumnError,
-        "`by` must name columns of the frame; got 'segmnt'. Did you mean 'segment'? "
-        "Columns: 'y_true', 'y_pred', 'segment'.",
+        (
+            "`by` must name columns of the frame; got 'segmnt'. Did you mean 'segment'? "
+            "Columns: 'y_true', 'y_pred', 'segment'."
+        ),
     ),
     "by: typo of a level": (
         {},
         lambda df: df.rename_axis("case").tba.score(by="cse"),
         tba.ColumnError,
-        "`by` must name columns of the frame; got 'cse'. Did you mean 'case'? Columns: "
-        "'y_true', 'y_pred', 'segment'. Index levels: 'case'.",
+        (
+            "`by` must name columns of the frame; got 'cse'. Did you mean 'case'? Columns: "
+            "'y_true', 'y_pred', 'segment'. Index levels: 'case'."
+        ),
     ),
     "by: column and level": (
         {},
         lambda df: df.rename_axis("segment").tba.score(by="segment"),
         tba.ColumnError,
-        "`by`: 'segment' is both a column and an index level. Rename one of them: "
-        "df.rename_axis(index={'segment': 'other'}).",
+        (
+            "`by`: 'segment' is both a column and an index level. Rename one of them: "
+            "df.rename_axis(index={'segment': 'other'})."
+        ),
     ),
     "by: twice": (
         {},
@@ -121,36 +141,46 @@ ERRORS = {
         {},
         lambda df: df.tba.score(by=("segment", "y_true")),
         tba.ColumnError,
-        "`by` must name columns of the frame; got ('segment', 'y_true'). Columns: "
-        "'y_true', 'y_pred', 'segment'.",
+        (
+            "`by` must name columns of the frame; got ('segment', 'y_true'). Columns: "
+            "'y_true', 'y_pred', 'segment'."
+        ),
     ),
     "by: nested": (
         {},
         lambda df: df.tba.score(by=[["segment"]]),
         tba.KindError,
-        "`by` must hold names of columns or index levels, Series, arrays or Groupers; got "
-        "list. A list of values must be made an array or a Series.",
+        (
+            "`by` must hold names of columns or index levels, Series, arrays or Groupers; got "
+            "list. A list of values must be made an array or a Series."
+        ),
     ),
     "by: function": (
         {},
         lambda df: df.tba.score(by=len),
         tba.KindError,
-        "`by` must hold names of columns or index levels, Series, arrays or Groupers; got "
-        "builtin_function_or_method. A list of values must be made an array or a Series.",
+        (
+            "`by` must hold names of columns or index levels, Series, arrays or Groupers; got "
+            "builtin_function_or_method. A list of values must be made an array or a Series."
+        ),
     ),
     "by: short Series": (
         {},
         lambda df: df.tba.score(by=pd.Series([*"ab"], name="s")),
         tba.InputError,
-        "`by`: the Series 's' has another index than the frame, and no value for 2 of 4 "
-        "rows. Pass an array (series.to_numpy()) to go by position.",
+        (
+            "`by`: the Series 's' has another index than the frame, and no value for 2 of 4 "
+            "rows. Pass an array (series.to_numpy()) to go by position."
+        ),
     ),
     "by: repeated index": (
         {},
         lambda df: df.tba.score(by=pd.Series([*"abab"], index=[0, 0, 1, 1], name="s")),
         tba.InputError,
-        "`by`: the Series 's' has another index than the frame, with repeated labels. Pass "
-        "an array (series.to_numpy()) to go by position.",
+        (
+            "`by`: the Series 's' has another index than the frame, with repeated labels. Pass "
+            "an array (series.to_numpy()) to go by position."
+        ),
     ),
     "by: short array": (
         {},
@@ -168,57 +198,71 @@ ERRORS = {
         {},
         lambda df: df.tba(labels=[0, 2]).score(),
         tba.InputError,
-        "Unexpected labels (labels=0, 2): y_true holds 1 (2 rows); y_pred holds 1 (1 row). "
-        "Add them to labels=, or leave those rows out; labels that may be predicted and "
-        "are no class go into abstain=[...].",
+        (
+            "Unexpected labels (labels=0, 2): y_true holds 1 (2 rows); y_pred holds 1 (1 row). "
+            "Add them to labels=, or leave those rows out; labels that may be predicted and "
+            "are no class go into abstain=[...]."
+        ),
     ),
     "unknown predictions": (
         {**TEXT, "y_pred": [*"a?b?"]},
         lambda df: df.tba(labels=["a", "b"]).score(),
         tba.InputError,
-        "Unexpected labels (labels='a', 'b'): y_pred holds '?' (2 rows). Add them to "
-        "labels=, or leave those rows out; labels that may be predicted and are no class "
-        "go into abstain=[...].",
+        (
+            "Unexpected labels (labels='a', 'b'): y_pred holds '?' (2 rows). Add them to "
+            "labels=, or leave those rows out; labels that may be predicted and are no class "
+            "go into abstain=[...]."
+        ),
     ),
     "many unknown labels": (
         {"y_true": [*"abcd"], "y_pred": [*"aefg"]},
         lambda df: df.tba(labels=["a"]).score(),
         tba.InputError,
-        "Unexpected labels (labels='a'): y_true holds 'b' (1 row), 'c' (1 row), 'd' (1 "
-        "row); y_pred holds 'e' (1 row), 'f' (1 row), 'g' (1 row). Add them to labels=, or "
-        "leave those rows out; labels that may be predicted and are no class go into "
-        "abstain=[...].",
+        (
+            "Unexpected labels (labels='a'): y_true holds 'b' (1 row), 'c' (1 row), 'd' (1 "
+            "row); y_pred holds 'e' (1 row), 'f' (1 row), 'g' (1 row). Add them to labels=, or "
+            "leave those rows out; labels that may be predicted and are no class go into "
+            "abstain=[...]."
+        ),
     ),
     "abstain in y_true": (
         {},
         lambda df: df.tba(abstain=[0]).score(),
         tba.InputError,
-        "Unexpected labels (abstain=0): y_true holds 0 (2 rows). A label to abstain is no "
-        "class and must not occur in y_true.",
+        (
+            "Unexpected labels (abstain=0): y_true holds 0 (2 rows). A label to abstain is no "
+            "class and must not occur in y_true."
+        ),
     ),
     "missing truth": (
         {"y_true": [1, None, 1, None]},
         lambda df: df.tba.score(),
         tba.InputError,
-        "Missing labels in 'y_true' (2 of 4 rows). Leave these rows out with "
-        "df.tba(missing='drop').",
+        (
+            "Missing labels in 'y_true' (2 of 4 rows). Leave these rows out with "
+            "df.tba(missing='drop')."
+        ),
     ),
     "missing prediction": (
         {"y_pred": [1, None, 1, 0]},
         lambda df: df.tba.score(),
         tba.InputError,
-        "Missing labels in 'y_pred' (1 of 4 rows). Leave these rows out with "
-        "df.tba(missing='drop'), or give missing predictions a label of their own: "
-        "df['y_pred'].fillna('abstain') with abstain=['abstain'].",
+        (
+            "Missing labels in 'y_pred' (1 of 4 rows). Leave these rows out with "
+            "df.tba(missing='drop'), or give missing predictions a label of their own: "
+            "df['y_pred'].fillna('abstain') with abstain=['abstain']."
+        ),
     ),
     "missing in five columns": (
         {**TEXT, **{name: ["a", None, "b", "a"] for name in "pqrst"}},
         lambda df: df.tba(y_pred=[*"pqrst"]).score(),
         tba.InputError,
-        "Missing labels in 'p' (1 of 4 rows), 'q' (1 of 4 rows), 'r' (1 of 4 rows) and 2 "
-        "more columns. Leave these rows out with df.tba(missing='drop'), or give missing "
-        "predictions a label of their own: df['p'].fillna('abstain') with "
-        "abstain=['abstain'].",
+        (
+            "Missing labels in 'p' (1 of 4 rows), 'q' (1 of 4 rows), 'r' (1 of 4 rows) and 2 "
+            "more columns. Leave these rows out with df.tba(missing='drop'), or give missing "
+            "predictions a label of their own: df['p'].fillna('abstain') with "
+            "abstain=['abstain']."
+        ),
     ),
     "missing: choice": (
         {},
@@ -230,36 +274,46 @@ ERRORS = {
         {},
         lambda df: df.tba.score(t="0.5"),
         tba.InputError,
-        "`t` must be a number or a list of numbers, infinite ones included; got '0.5'. 1 "
-        "is accuracy, 0 balanced accuracy, below 0 weighs rare classes more.",
+        (
+            "`t` must be a number or a list of numbers, infinite ones included; got '0.5'. 1 "
+            "is accuracy, 0 balanced accuracy, below 0 weighs rare classes more."
+        ),
     ),
     "t: nan": (
         {},
         lambda df: df.tba.score(t=float("nan")),
         tba.InputError,
-        "`t` must be a number or a list of numbers, infinite ones included; got nan. 1 is "
-        "accuracy, 0 balanced accuracy, below 0 weighs rare classes more.",
+        (
+            "`t` must be a number or a list of numbers, infinite ones included; got nan. 1 is "
+            "accuracy, 0 balanced accuracy, below 0 weighs rare classes more."
+        ),
     ),
     "t: bool": (
         {},
         lambda df: df.tba.metrics(t=True),
         tba.InputError,
-        "`t` must be a number or a list of numbers, infinite ones included; got True. 1 is "
-        "accuracy, 0 balanced accuracy, below 0 weighs rare classes more.",
+        (
+            "`t` must be a number or a list of numbers, infinite ones included; got True. 1 is "
+            "accuracy, 0 balanced accuracy, below 0 weighs rare classes more."
+        ),
     ),
     "t: None": (
         {},
         lambda df: df.tba.bounds(t=None),
         tba.InputError,
-        "`t` must be a number or a list of numbers, infinite ones included; got None. 1 is "
-        "accuracy, 0 balanced accuracy, below 0 weighs rare classes more.",
+        (
+            "`t` must be a number or a list of numbers, infinite ones included; got None. 1 is "
+            "accuracy, 0 balanced accuracy, below 0 weighs rare classes more."
+        ),
     ),
     "t: in a list": (
         {},
         lambda df: df.tba.score(t=[0, "x"]),
         tba.InputError,
-        "`t` must be a number or a list of numbers, infinite ones included; got 'x'. 1 is "
-        "accuracy, 0 balanced accuracy, below 0 weighs rare classes more.",
+        (
+            "`t` must be a number or a list of numbers, infinite ones included; got 'x'. 1 is "
+            "accuracy, 0 balanced accuracy, below 0 weighs rare classes more."
+        ),
     ),
     "t: empty list": (
         {},
@@ -277,8 +331,10 @@ ERRORS = {
         {},
         lambda df: df.tba.score(prevalence={0: 0.5, 2: 0.5}),
         tba.InputError,
-        "`prevalence` must name each class once; it lacks 1 and names 2 beyond them. "
-        "Classes: 0, 1.",
+        (
+            "`prevalence` must name each class once; it lacks 1 and names 2 beyond them. "
+            "Classes: 0, 1."
+        ),
     ),
     "prevalence: zero": (
         {},
@@ -302,8 +358,10 @@ ERRORS = {
         PURE,
         lambda df: df.tba.score(by="segment", absent="raise"),
         tba.InputError,
-        "Undefined recall of classes without rows: Group 'a': no rows of 0; Group 'b': no "
-        "rows of 1. Pass absent='nan' or absent='exclude' to go on.",
+        (
+            "Undefined recall of classes without rows: Group 'a': no rows of 0; Group 'b': no "
+            "rows of 1. Pass absent='nan' or absent='exclude' to go on."
+        ),
     ),
     "smoothing": (
         {},
@@ -315,18 +373,22 @@ ERRORS = {
         {"y_pred": [0.9, 0.1, 0.4, 0.2]},
         lambda df: df.tba.score(),
         tba.InputError,
-        "`y_pred` column 'y_pred' holds scores, not labels: numbers with fractions, while "
-        "y_true has none. Turn them into labels first: df.assign(y_pred=df['y_pred'] >= "
-        "0.5).tba.score(t=0.5).",
+        (
+            "`y_pred` column 'y_pred' holds scores, not labels: numbers with fractions, while "
+            "y_true has none. Turn them into labels first: df.assign(y_pred=df['y_pred'] >= "
+            "0.5).tba.score(t=0.5)."
+        ),
     ),
     "metrics: typo": (
         {},
         lambda df: df.tba.metrics(metrics="acuracy"),
         tba.InputError,
-        "`metrics`: there is no metric 'acuracy'. Did you mean 'accuracy'? Metrics: "
-        "'accuracy', 'balanced_accuracy', 'tba', 'tba_slope', 'majority', 'recall', "
-        "'specificity', 'precision', 'f1', 'recall_macro', 'precision_macro', 'f1_macro', "
-        "'precision_weighted', 'f1_weighted', 'mcc', 'cohen_kappa'.",
+        (
+            "`metrics`: there is no metric 'acuracy'. Did you mean 'accuracy'? Metrics: "
+            "'accuracy', 'balanced_accuracy', 'tba', 'tba_slope', 'majority', 'recall', "
+            "'specificity', 'precision', 'f1', 'recall_macro', 'precision_macro', 'f1_macro', "
+            "'precision_weighted', 'f1_weighted', 'mcc', 'cohen_kappa'."
+        ),
     ),
     "metrics: kind": (
         {},
@@ -350,8 +412,10 @@ ERRORS = {
         TEXT,
         lambda df: df.tba.metrics(metrics=["recall", "mcc"]),
         tba.InputError,
-        "`metrics`: 'recall' speaks of one class, and no class is positive. Classes: 'a', "
-        "'b'. Name one, as in df.tba(pos_label='b'), or ask per_class().",
+        (
+            "`metrics`: 'recall' speaks of one class, and no class is positive. Classes: 'a', "
+            "'b'. Name one, as in df.tba(pos_label='b'), or ask per_class()."
+        ),
     ),
     "metrics: overall": (
         {},
@@ -363,32 +427,40 @@ ERRORS = {
         {"y_true": [*"1010"]},
         lambda df: df.tba.score(),
         tba.KindError,
-        "`y_true` holds text labels ('1', '0'), but `y_pred` holds number labels (0, 1): "
-        "labels of different kinds never match. Convert one of them, for example with "
-        "astype; booleans match numbers only where these are all 0 or 1.",
+        (
+            "`y_true` holds text labels ('1', '0'), but `y_pred` holds number labels (0, 1): "
+            "labels of different kinds never match. Convert one of them, for example with "
+            "astype; booleans match numbers only where these are all 0 or 1."
+        ),
     ),
     "kinds: labels": (
         {},
         lambda df: df.tba(labels=["0", "1"]).score(),
         tba.KindError,
-        "`labels` holds text labels ('0', '1'), but `y_true` holds number labels (0, 1): "
-        "labels of different kinds never match. Convert one of them, for example with "
-        "astype; booleans match numbers only where these are all 0 or 1.",
+        (
+            "`labels` holds text labels ('0', '1'), but `y_true` holds number labels (0, 1): "
+            "labels of different kinds never match. Convert one of them, for example with "
+            "astype; booleans match numbers only where these are all 0 or 1."
+        ),
     ),
     "kinds: bool and 2": (
         {"y_true": [2, 0, 2, 0], "y_pred": [True, False, True, False]},
         lambda df: df.tba.score(),
         tba.KindError,
-        "`y_true` holds number labels (0, 2), but `y_pred` holds boolean labels (False, "
-        "True): labels of different kinds never match. Convert one of them, for example "
-        "with astype; booleans match numbers only where these are all 0 or 1.",
+        (
+            "`y_true` holds number labels (0, 2), but `y_pred` holds boolean labels (False, "
+            "True): labels of different kinds never match. Convert one of them, for example "
+            "with astype; booleans match numbers only where these are all 0 or 1."
+        ),
     ),
     "pos_label: three classes": (
         {"y_true": [*"abca"], "y_pred": [*"abca"]},
         lambda df: df.tba(pos_label="a").metrics(),
         tba.InputError,
-        "`pos_label` needs two classes; with pos_label='a' they would be 'a', 'b', 'c'. "
-        "Declare both: labels=[..., 'a'].",
+        (
+            "`pos_label` needs two classes; with pos_label='a' they would be 'a', 'b', 'c'. "
+            "Declare both: labels=[..., 'a']."
+        ),
     ),
     "pos_label: not among labels": (
         {},
@@ -400,8 +472,10 @@ ERRORS = {
         {},
         lambda df: df.tba(pos_label=7).score(),
         tba.InputError,
-        "`pos_label` needs two classes; with pos_label=7 they would be 0, 1, 7. Declare "
-        "both: labels=[..., 7].",
+        (
+            "`pos_label` needs two classes; with pos_label=7 they would be 0, 1, 7. Declare "
+            "both: labels=[..., 7]."
+        ),
     ),
     "labels: empty": (
         {},
@@ -443,15 +517,19 @@ ERRORS = {
         {"accuracy": [*"aabb"]},
         lambda df: df.tba.metrics(by="accuracy"),
         tba.InputError,
-        "`by`: the key 'accuracy' has the name of a column or level of the result. Rename "
-        "it, as in by=df['accuracy'].rename('group').",
+        (
+            "`by`: the key 'accuracy' has the name of a column or level of the result. Rename "
+            "it, as in by=df['accuracy'].rename('group')."
+        ),
     ),
     "key named t": (
         {"t": [*"aabb"]},
         lambda df: df.tba.score(by="t", t=[0, 1]),
         tba.InputError,
-        "`by`: the key 't' has the name of a column or level of the result. Rename it, as "
-        "in by=df['t'].rename('group').",
+        (
+            "`by`: the key 't' has the name of a column or level of the result. Rename it, as "
+            "in by=df['t'].rename('group')."
+        ),
     ),
     "key named model, wide": (
         {"model": [*"aabb"]},
@@ -475,8 +553,10 @@ ERRORS = {
         {"model": [*"aabb"]},
         lambda df: df.tba(y_pred=["y_pred"], model="model").score(),
         tba.InputError,
-        "`model` ('model') and a list in `y_pred` are two ways to name the models; use "
-        "one: models in columns (y_pred=[...]) or in rows (model=...).",
+        (
+            "`model` ('model') and a list in `y_pred` are two ways to name the models; use "
+            "one: models in columns (y_pred=[...]) or in rows (model=...)."
+        ),
     ),
     "y_pred: empty": (
         {},
@@ -506,31 +586,35 @@ ERRORS = {
         {},
         lambda df: df.tba(labels=[0, 1]).counts() + df.tba.counts(),
         tba.InputError,
-        "Counts can be added only when labels=, abstain= and pos_label= were the same; got "
-        "labels 0, 1 and no labels.",
+        (
+            "Counts can be added only when labels=, abstain= and pos_label= were the same; got "
+            "labels 0, 1 and no labels."
+        ),
     ),
     "rollup": (
         {},
         lambda df: df.tba.counts(by="segment").rollup("segmnt"),
         tba.ColumnError,
-        "`levels` must name keys of the groups; got 'segmnt'. Did you mean 'segment'? "
-        "Keys: 'segment'.",
+        (
+            "`levels` must name keys of the groups; got 'segmnt'. Did you mean 'segment'? "
+            "Keys: 'segment'."
+        ),
     ),
     "table without n": (
         {},
-        lambda df: from_table(df),
+        from_table,
         tba.ColumnError,
         "no column 'n' in the table. Columns: 'y_true', 'y_pred', 'segment'.",
     ),
     "table with missing label": (
         {"y_true": [1, None, 1, 0], "n": [1, 2, 3, 4]},
-        lambda df: from_table(df),
+        from_table,
         tba.InputError,
         "Missing labels in 'y_true' (2 rows); leave these lines out.",
     ),
     "table with negative n": (
         {"n": [1, -2, 3, 4]},
-        lambda df: from_table(df),
+        from_table,
         tba.InputError,
         "`n` must hold whole numbers of rows, not negative, finite and below 2**63; got -2.",
     ),
@@ -566,8 +650,10 @@ OTHERS = {
     "cells: 2**63": (
         lambda: matrix([[2**63, 0], [0, 1]]),
         tba.InputError,
-        "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; "
-        "got 9.223372036854776e+18.",
+        (
+            "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; "
+            "got 9.223372036854776e+18."
+        ),
     ),
     "shape: ragged": (
         lambda: matrix([[1, 2], [0]]),
@@ -602,14 +688,18 @@ OTHERS = {
     "frame with a label twice": (
         lambda: matrix(pd.DataFrame([[1, 2], [3, 4]], index=[*"aa"], columns=[*"ab"])),
         tba.InputError,
-        "`matrix` must name each label once, all of them among 'a', 'b'; rows 'a', 'a', "
-        "columns 'a', 'b'.",
+        (
+            "`matrix` must name each label once, all of them among 'a', 'b'; rows 'a', 'a', "
+            "columns 'a', 'b'."
+        ),
     ),
     "no frame": (
         lambda: tba.count({"y_true": [1]}),
         tba.KindError,
-        "`frame` must be a pandas DataFrame; got builtins.dict. Convert it first, for "
-        "example with to_pandas().",
+        (
+            "`frame` must be a pandas DataFrame; got builtins.dict. Convert it first, for "
+            "example with to_pandas()."
+        ),
     ),
     "arrays of two lengths": (
         lambda: tba.tempered_balanced_accuracy_score([1, 0], [1]),
@@ -634,8 +724,10 @@ OTHERS = {
     "cost: equal classes": (
         lambda: tba.t_from_cost_ratio(2, 0.1, 0.1),
         tba.InputError,
-        "`prevalence_k` and `prevalence_j` are both 0.1: classes of equal prevalence have "
-        "equal weight at every t, so no t expresses a cost ratio.",
+        (
+            "`prevalence_k` and `prevalence_j` are both 0.1: classes of equal prevalence have "
+            "equal weight at every t, so no t expresses a cost ratio."
+        ),
     ),
     "cost: per": (
         lambda: tba.t_from_cost_ratio(2, 0.1, 0.2, per="row"),
@@ -659,18 +751,22 @@ WARNINGS = {
         {"y_true": [*"abab"], "y_pred": [*"abA?"]},
         lambda df: df.tba.score(t=1),
         tba.InputWarning,
-        "Predicted, but never in y_true: '?', 'A'. Rows with such a prediction count as "
-        "errors; it is no class. 'A' differs from 'a' only by blanks or case. Declare the "
-        "classes with labels=[...], or what is none with abstain=[...].",
+        (
+            "Predicted, but never in y_true: '?', 'A'. Rows with such a prediction count as "
+            "errors; it is no class. 'A' differs from 'a' only by blanks or case. Declare the "
+            "classes with labels=[...], or what is none with abstain=[...]."
+        ),
     ),
     "absent": (
         PURE,
         lambda df: df.tba.score(by="segment"),
         tba.UndefinedWarning,
-        "Undefined recall of classes without rows: Group 'a': no rows of 0; Group 'b': no "
-        "rows of 1. The score is NaN wherever such a class has weight: at t <= 0, and with "
-        "a common prevalence. See absent=, smoothing= and bounds(); labels= fixes the "
-        "classes.",
+        (
+            "Undefined recall of classes without rows: Group 'a': no rows of 0; Group 'b': no "
+            "rows of 1. The score is NaN wherever such a class has weight: at t <= 0, and with "
+            "a common prevalence. See absent=, smoothing= and bounds(); labels= fixes the "
+            "classes."
+        ),
     ),
     "no rows": (
         {},
@@ -682,38 +778,48 @@ WARNINGS = {
         PURE,
         lambda df: df.tba.metrics(by="segment"),
         tba.UndefinedWarning,
-        "Undefined, hence NaN: balanced_accuracy, recall_macro, precision_macro, f1_macro, "
-        "mcc and 5 more. Group 'a': no rows of 0, never predicted 0; Group 'b': no rows of "
-        "1, never predicted 1.",
+        (
+            "Undefined, hence NaN: balanced_accuracy, recall_macro, precision_macro, f1_macro, "
+            "mcc and 5 more. Group 'a': no rows of 0, never predicted 0; Group 'b': no rows of "
+            "1, never predicted 1."
+        ),
     ),
     "per_class": (
         PURE,
         lambda df: df.tba.per_class(by="segment"),
         tba.UndefinedWarning,
-        "Undefined, hence NaN: recall, specificity, precision, f1. Group 'a': no rows of "
-        "0, never predicted 0; Group 'b': no rows of 1, never predicted 1.",
+        (
+            "Undefined, hence NaN: recall, specificity, precision, f1. Group 'a': no rows of "
+            "0, never predicted 0; Group 'b': no rows of 1, never predicted 1."
+        ),
     ),
     "shares": (
         PURE,
         lambda df: df.tba.confusion_matrix(by="segment", normalize="true"),
         tba.UndefinedWarning,
-        "Undefined, hence NaN: shares of a total of no rows. Group 'a': no rows of 0, "
-        "never predicted 0; Group 'b': no rows of 1, never predicted 1.",
+        (
+            "Undefined, hence NaN: shares of a total of no rows. Group 'a': no rows of 0, "
+            "never predicted 0; Group 'b': no rows of 1, never predicted 1."
+        ),
     ),
     "one class": (
         {"y_true": [*"aaaa"], "y_pred": [*"aaaa"]},
         lambda df: df.tba.score(adjusted=True),
         tba.UndefinedWarning,
-        "Undefined: an adjusted score needs two classes, and 'a' is the only one. Declare "
-        "the classes with labels=.",
+        (
+            "Undefined: an adjusted score needs two classes, and 'a' is the only one. Declare "
+            "the classes with labels=."
+        ),
     ),
     "many floats": (
         {"y_true": [0, 1] * 600, "y_pred": [0, 1] * 600, "segment": np.arange(1200) / 7},
         lambda df: df.tba.counts(by="segment"),
         tba.InputWarning,
-        "`by`: 'segment' holds 1,200 different numbers, each a group of its own. To group "
-        "by ranges: by=pd.cut(df['segment'], 10), or pd.qcut(df['segment'], 10) for equal "
-        "sizes.",
+        (
+            "`by`: 'segment' holds 1,200 different numbers, each a group of its own. To group "
+            "by ranges: by=pd.cut(df['segment'], 10), or pd.qcut(df['segment'], 10) for equal "
+            "sizes."
+        ),
     ),
 }
 

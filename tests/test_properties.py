@@ -1,5 +1,6 @@
 """What holds for every frame of predictions."""
 
+import itertools
 import math
 
 import numpy as np
@@ -183,7 +184,7 @@ def test_shards_add_up(as_category, y_pred, by, missing, rows, cuts):
     if missing == "drop" and not as_category:
         frame["second"] = frame["second"].replace({"dog": None})
     edges = [0, *sorted(cuts), 25]
-    shards = [frame.iloc[start:stop] for start, stop in zip(edges, edges[1:], strict=False)]
+    shards = [frame.iloc[start:stop] for start, stop in itertools.pairwise(edges)]
     options = {"y_pred": y_pred, "by": by, "missing": missing}
     whole = tba.count(frame, **options)
     assert_same_counts(sum(tba.count(shard, **options) for shard in shards), whole)
