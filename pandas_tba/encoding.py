@@ -116,8 +116,9 @@ class StoredSlots(Slots):
 class IntegerSlots(Slots):
     """Integers less the lowest one."""
 
-    def __init__(self, values: Array, low: int, high: int) -> None:
+    def __init__(self, values: Array, low: int, high: int, *, is_sampled: bool) -> None:
         self._values, self._low, self._high = values, low, high
+        self._is_sampled = is_sampled
         self.size = high - low + 1
         self._dtype = narrowest(self.size)
 
@@ -126,7 +127,7 @@ class IntegerSlots(Slots):
         low = self._values.dtype.type(self._low)
         for at in range(start, stop, _CHUNK):
             chunk = self._values[at : min(at + _CHUNK, stop)]
-            if int(chunk.min()) < self._low or int(chunk.max()) > self._high:
+            if self._is_sampled and (chunk.min() < self._low or chunk.max() > self._high):
                 raise Unforeseen(self)
             np.subtract(chunk, low, out=out[at - start : at - start + len(chunk)], casting="unsafe")
         return out
@@ -141,7 +142,7 @@ class IntegerSlots(Slots):
         low, high = int(self._values.min()), int(self._values.max())
         if high - low >= _SPAN:
             return hashed(self._values)
-        return IntegerSlots(self._values, low, high)
+        return IntegerSlots(self._values, low, high, is_sampled=False)
 
     def compacted(self) -> Slots:
         return hashed(self._values)
@@ -178,8 +179,8 @@ class TextSlots(Slots):
 
 def narrowest(size: int) -> npt.DTypeLike:
     """Smallest unsigned dtype with that many values."""
-    for dtype in (np.uint8, np.uint16, np.uint32):
-        if size <= np.iinfo(dtype).max + 1:
+    for dtype, bits in ((np.uint8, 8), (np.uint16, 16), (np.uint32, 32)):
+        if size <= 1 << bits:
             return dtype
     return np.uint64
 
@@ -229,7 +230,7 @@ def _integer_slots(values: Array) -> Slots:
     high = max((int(sample.max()) for sample in samples), default=-1)
     if high - low >= _SPAN:
         return hashed(values)
-    return IntegerSlots(values, low, high)
+    return IntegerSlots(values, low, high, is_sampled=n > _SAMPLE)
 
 
 def _is_arrow_text(dtype: Any) -> bool:

@@ -2,7 +2,7 @@
 
 Blocks of rows that stay in the cache are fused into one narrow code and counted there, so that
 memory does not grow with the rows.  Which way of counting is fastest depends on the number of
-cells alone; docs/explanation/architecture.md has the measurements behind the limits.
+cells alone; docs/explanation/architecture.md has the limits.
 """
 
 from __future__ import annotations

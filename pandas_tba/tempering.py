@@ -49,9 +49,11 @@ def class_weights(
     >>> tba.class_weights([0.9, 0.1], t=0.5)
     array([0.75, 0.25])
     """
-    share = np.asarray(prevalence, dtype=np.float64)
+    share = _numbers(prevalence)
     if not (np.isfinite(share).all() and (share >= 0).all()):
         raise InputError("`prevalence` must hold finite numbers that are not negative.")
+    if share.size:
+        share = share / (share.max() or 1.0)  # so that no sum overflows
     return _normalised(_relative_weights(share, check_t(t), among))
 
 
@@ -65,6 +67,13 @@ def check_t(t: object) -> float:
     number = float(t)  # type: ignore[arg-type]
     # beyond 1e300 t * ln(prevalence) overflows; the limit is the same to every digit
     return math.copysign(math.inf, number) if abs(number) > 1e300 else number
+
+
+def _numbers(prevalence: npt.ArrayLike) -> FloatArray:
+    try:
+        return np.asarray(prevalence, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"`prevalence` must hold numbers; got {shown(prevalence)}.") from None
 
 
 def _is_number(value: object) -> bool:
@@ -261,7 +270,7 @@ def t_from_entropy(prevalence: npt.ArrayLike) -> float:
     >>> round(tba.t_from_entropy([0.9, 0.1]), 3)
     0.469
     """
-    share = np.asarray(prevalence, dtype=np.float64)
+    share = _numbers(prevalence)
     if share.ndim != 1 or share.size < 2 or not np.isfinite(share).all():
         raise InputError(
             "`prevalence` must hold one finite number for each of two or more classes."
