@@ -13,7 +13,8 @@ from pandas_tba.columns import Columns, Missing
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.counting import count_frame
 from pandas_tba.errors import shown
-from pandas_tba.tables import Absent, Exponent, Prevalence
+from pandas_tba.framing import Exponent, Prevalence
+from pandas_tba.tables import Absent
 
 
 @pd.api.extensions.register_dataframe_accessor("tba")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,6 +14,19 @@ from pandas_tba.catalog import METRICS, Metric, find_metrics, ratio
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.counting import count_arrays
 from pandas_tba.errors import InputError, check_choice, listed, shown
+from pandas_tba.framing import (
+    Exponent,
+    Prevalence,
+    check_names,
+    class_prevalence,
+    described,
+    exponents_of,
+    of_classes,
+    over_t,
+    sizes,
+    with_labels,
+    with_t,
+)
 from pandas_tba.reasons import (
     report_absent,
     report_single_class,
@@ -24,11 +37,7 @@ from pandas_tba.tempering import adjust_for_chance, check_t, tempered_bounds, te
 
 FloatArray = npt.NDArray[np.float64]
 
-Exponent: TypeAlias = float | Iterable[float]
-Prevalence: TypeAlias = Literal["own", "pooled"] | Mapping[Any, float] | pd.Series
 Absent: TypeAlias = Literal["nan", "exclude", "raise"]
-
-_MOST_LABELS = 20  # in attrs, which pandas copies with every table made from this one
 
 
 def score(
@@ -85,13 +94,13 @@ def score(
     >>> tba.score(counts, t=[0, 0.5, 1]).round(3).tolist()
     [0.689, 0.833, 0.92]
     """
-    exponents, is_list = _exponents(t)
+    exponents, is_list = exponents_of(t)
     check_choice("absent", absent, ("nan", "exclude", "raise"))
     _check_smoothing(smoothing)
     names = ("t",) if is_list else ()
-    _check_names(counts, names if is_list and counts.key_groups.names else ("tba", *names))
-    support, hits = _of_classes(counts, counts.support), _of_classes(counts, counts.hits)
-    weights_of = _class_prevalence(counts, prevalence, support)
+    check_names(counts, names if is_list and counts.key_groups.names else ("tba", *names))
+    support, hits = of_classes(counts, counts.support), of_classes(counts, counts.hits)
+    weights_of = class_prevalence(counts, prevalence, support)
     if absent != "exclude" and not smoothing:
         report_absent(counts, support, absent)
     recall = ratio(hits + smoothing, support + smoothing * support.shape[1])
@@ -102,7 +111,7 @@ def score(
         report_single_class(counts, support.shape[1])
     if not counts.key_groups.names and not is_list:
         return float(columns[0][0])
-    return _described(_arranged(counts, exponents, columns, is_list=is_list), counts, t, prevalence)
+    return described(_arranged(counts, exponents, columns, is_list=is_list), counts, t, prevalence)
 
 
 def _arranged(
@@ -161,19 +170,19 @@ def metrics(
          n  min_support  n_absent  accuracy  balanced_accuracy  recall
     0  100           10         0      0.71               0.75     0.8
     """
-    exponents, is_list = _exponents(t)
+    exponents, is_list = exponents_of(t)
     chosen = _chosen_metrics(counts, metrics)
     names = ["n", "min_support", "n_absent", *(metric.name for metric in chosen)]
-    _check_names(counts, (*names, "t") if is_list else names)
-    support = _of_classes(counts, counts.support)
-    values: dict[str, Any] = _sizes(counts, support)
+    check_names(counts, (*names, "t") if is_list else names)
+    support = of_classes(counts, counts.support)
+    values: dict[str, Any] = sizes(counts, support)
     arrays = _arrays(counts)
     for metric in chosen:
         values[metric.name] = _evaluated(metric, arrays, counts, exponents)
     report_undefined(counts, chosen, values)
-    rows = {name: _over_t(column, len(exponents)) for name, column in values.items()}
-    index = _with_t(counts.groups, counts, exponents) if is_list else counts.groups
-    return _described(pd.DataFrame(rows, index=index), counts, t, "own")
+    rows = {name: over_t(column, len(exponents)) for name, column in values.items()}
+    index = with_t(counts.groups, counts, exponents) if is_list else counts.groups
+    return described(pd.DataFrame(rows, index=index), counts, t, "own")
 
 
 def _chosen_metrics(
@@ -219,10 +228,6 @@ def _evaluated(
         return np.asarray(metric.function(*arrays, counts.is_class))
     columns = [metric.function(*arrays, counts.is_class, t=t) for t in exponents]
     return np.stack(columns, axis=1)
-
-
-def _over_t(column: npt.NDArray[Any], n_exponents: int) -> npt.NDArray[Any]:
-    return column.reshape(-1) if column.ndim == 2 else np.repeat(column, n_exponents)
 
 
 def per_class(
@@ -274,7 +279,7 @@ def per_class(
     arrays = _arrays(counts)
     values = {metric.name: np.asarray(metric.function(*arrays)) for metric in chosen}
     names = ("label", "is_class", "support", "predicted", "hits", *values)
-    _check_names(counts, names)
+    check_names(counts, names)
     report_undefined(counts, chosen, values)
     columns: dict[str, Any] = {
         "is_class": np.tile(counts.is_class, len(counts)),
@@ -283,8 +288,8 @@ def per_class(
         "hits": counts.hits.reshape(-1),
         **{name: column.reshape(-1) for name, column in values.items()},
     }
-    index = _with_labels(counts, "label")
-    return _described(pd.DataFrame(columns, index=index), counts, None, None)
+    index = with_labels(counts, "label")
+    return described(pd.DataFrame(columns, index=index), counts, None, None)
 
 
 def confusion_matrix(
@@ -324,7 +329,7 @@ def confusion_matrix(
     0       0.7  0.3
     1       0.2  0.8
     """
-    _check_names(counts, ("y_true", "y_pred"))
+    check_names(counts, ("y_true", "y_pred"))
     cells: npt.NDArray[Any] = counts.cells
     if normalize is not None:
         check_choice("normalize", normalize, ("true", "pred", "all"))
@@ -339,10 +344,10 @@ def confusion_matrix(
     n_labels = len(counts.label_set.values)
     table = pd.DataFrame(
         cells.reshape(len(counts) * n_labels, n_labels),
-        index=_with_labels(counts, "y_true"),
+        index=with_labels(counts, "y_true"),
         columns=counts.labels.rename("y_pred"),
     )
-    return _described(table, counts, None, None)
+    return described(table, counts, None, None)
 
 
 def bounds(
@@ -372,20 +377,20 @@ def bounds(
         n  min_support  n_absent    low   high
     0  63            0         1  0.476  0.976
     """
-    exponents, is_list = _exponents(t)
-    _check_names(
+    exponents, is_list = exponents_of(t)
+    check_names(
         counts, ("n", "min_support", "n_absent", "low", "high", *(("t",) if is_list else ()))
     )
-    support, hits = _of_classes(counts, counts.support), _of_classes(counts, counts.hits)
-    weights_of = _class_prevalence(counts, prevalence, support)
+    support, hits = of_classes(counts, counts.support), of_classes(counts, counts.hits)
+    weights_of = class_prevalence(counts, prevalence, support)
     recall = ratio(hits, support)
     pairs = [tempered_bounds(recall, weights_of, exponent) for exponent in exponents]
-    values: dict[str, Any] = _sizes(counts, support)
+    values: dict[str, Any] = sizes(counts, support)
     values["low"] = np.stack([low for low, _ in pairs], axis=1)
     values["high"] = np.stack([high for _, high in pairs], axis=1)
-    rows = {name: _over_t(column, len(exponents)) for name, column in values.items()}
-    index = _with_t(counts.groups, counts, exponents) if is_list else counts.groups
-    return _described(pd.DataFrame(rows, index=index), counts, t, prevalence)
+    rows = {name: over_t(column, len(exponents)) for name, column in values.items()}
+    index = with_t(counts.groups, counts, exponents) if is_list else counts.groups
+    return described(pd.DataFrame(rows, index=index), counts, t, prevalence)
 
 
 def tempered_balanced_accuracy_score(
@@ -444,139 +449,9 @@ def tempered_balanced_accuracy_score(
     return float(value)  # type: ignore[arg-type]
 
 
-def _exponents(t: Exponent) -> tuple[list[float], bool]:
-    """Exponents asked for, and whether they came as a list."""
-    if isinstance(t, (str, bytes, Mapping)) or not isinstance(t, Iterable) or np.ndim(t) == 0:  # type: ignore[arg-type]
-        return [check_t(t)], False
-    exponents = [check_t(value) for value in t]
-    if not exponents:
-        raise InputError("`t` is an empty list; give at least one number.")
-    return exponents, True
-
-
 def _check_smoothing(smoothing: float) -> None:
     if isinstance(smoothing, (int, float, np.number)) and 0 <= smoothing < math.inf:
         return
     raise InputError(
         f"`smoothing` must be a finite number of rows, 0 or more; got {shown(smoothing)}."
     )
-
-
-def _check_names(counts: ConfusionCounts, names: Iterable[str]) -> None:
-    """Refuse a key that bears a name of the result."""
-    taken = set(names)
-    for key in counts.key_groups.names[counts.key_groups.has_model :]:
-        if key in taken:
-            raise InputError(
-                f"`by`: the key {shown(key)} has the name of a column or level of the result. Rename "
-                f"it, as in by=df[{shown(key)}].rename('group')."
-            )
-
-
-def _of_classes(counts: ConfusionCounts, by_label: npt.NDArray[np.int64]) -> FloatArray:
-    chosen = by_label if counts.is_class.all() else by_label[:, counts.is_class]
-    return chosen.astype(np.float64, order="K")
-
-
-def _class_prevalence(
-    counts: ConfusionCounts, prevalence: Prevalence, support: FloatArray
-) -> FloatArray:
-    """Relative prevalence of the classes, (G, K) or (1, K)."""
-    if isinstance(prevalence, (Mapping, pd.Series)):
-        return _given_prevalence(counts, prevalence)
-    check_choice("prevalence", prevalence, ("own", "pooled"))
-    if prevalence == "own":
-        return support
-    if not counts.key_groups.has_model:
-        return np.asarray(support.sum(axis=0, keepdims=True))
-    model = counts.key_groups.codes[:, 0]
-    pooled = np.zeros((model.max(initial=-1) + 2, support.shape[1]))
-    np.add.at(pooled, model, support)  # -1, a missing model, goes to the last row
-    return np.asarray(pooled[model])
-
-
-def _given_prevalence(
-    counts: ConfusionCounts, prevalence: Mapping[Any, float] | pd.Series
-) -> FloatArray:
-    classes = counts.label_set.classes
-    given = dict(prevalence.items())
-    if len(given) != len(prevalence):
-        raise InputError("`prevalence` names a label more than once.")
-    lacking = [label for label in classes if label not in given]
-    foreign = [label for label in given if label not in classes]
-    if lacking or foreign:
-        raise InputError(
-            f"`prevalence` must name each class once; it lacks {listed(lacking) or 'none'} and names "
-            f"{listed(foreign) or 'nothing'} beyond them. Classes: {listed(classes)}."
-        )
-    try:
-        values = np.array([[float(given[label]) for label in classes]])
-    except (TypeError, ValueError):
-        values = np.full((1, len(classes)), np.nan)
-    if not (np.isfinite(values).all() and (values > 0).all()):
-        raise InputError(
-            f"`prevalence` must be finite and greater than 0 for every class; got {shown(given)}."
-        )
-    return values / values.sum() if classes else values
-
-
-def _sizes(counts: ConfusionCounts, support: FloatArray) -> dict[str, Any]:
-    return {
-        "n": counts.rows,
-        "min_support": support.min(axis=1, initial=np.inf if support.shape[1] else 0.0).astype(
-            np.int64
-        ),
-        "n_absent": (support == 0).sum(axis=1),
-    }
-
-
-def _with_t(index: pd.Index, counts: ConfusionCounts, exponents: list[float]) -> pd.Index:
-    """The groups with each t as the last level."""
-    axis = pd.Index(exponents, name="t", dtype=np.float64)
-    if not counts.key_groups.names:
-        return axis
-    return _appended_level(counts, axis, is_unique=axis.is_unique)
-
-
-def _with_labels(counts: ConfusionCounts, name: str) -> pd.Index:
-    """The groups with each label as the last level."""
-    axis = counts.labels.rename(name)
-    return _appended_level(counts, axis) if counts.key_groups.names else axis
-
-
-def _appended_level(
-    counts: ConfusionCounts, axis: pd.Index, *, is_unique: bool = True
-) -> pd.MultiIndex:
-    level = axis if is_unique else axis.unique()
-    inner = np.arange(len(axis)) if is_unique else level.get_indexer(axis)
-    groups = counts.key_groups
-    return pd.MultiIndex(
-        levels=list[Any]([*groups.levels, level]),
-        codes=list[Any](
-            [*np.repeat(groups.codes, len(axis), axis=0).T, np.tile(inner, len(groups))]
-        ),
-        names=[*groups.names, axis.name],
-        verify_integrity=False,
-    )
-
-
-def _described(table: Any, counts: ConfusionCounts, t: Any, prevalence: Any) -> Any:
-    """The table with its t, prevalence and classes in attrs: JSON values, few and short."""
-    classes = [str(label) for label in counts.label_set.classes]
-    about: dict[str, Any] = {"classes": classes if len(classes) <= _MOST_LABELS else len(classes)}
-    if t is not None:
-        exponents, is_list = _exponents(t)
-        about["t"] = (
-            [f"{value:g}" for value in exponents] if is_list else _json_number(exponents[0])
-        )
-        about["chance"] = 1.0 / len(classes) if classes else "nan"
-    if prevalence is not None:
-        about["prevalence"] = prevalence if isinstance(prevalence, str) else "given"
-    if counts.n_missing:
-        about["n_missing"] = counts.n_missing
-    table.attrs["tba"] = about
-    return table
-
-
-def _json_number(value: float) -> float | str:
-    return value if math.isfinite(value) else str(value)

@@ -14,7 +14,7 @@ FLOORS = {
     3: ["confusion", "validation"],
     4: ["grouping", "tallying"],
     5: ["counting"],
-    6: ["engines", "reasons"],
+    6: ["engines", "framing", "reasons"],
     7: ["tables"],
     11: ["accessor"],
     12: ["__init__", "__main__"],

@@ -1,0 +1,159 @@
+"""What every table shares: its exponents, class weights, sizes, axes and attributes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pandas_tba.confusion import ConfusionCounts
+from pandas_tba.errors import InputError, check_choice, listed, shown
+from pandas_tba.tempering import check_t
+
+FloatArray = npt.NDArray[np.float64]
+
+Exponent: TypeAlias = float | Iterable[float]
+Prevalence: TypeAlias = Literal["own", "pooled"] | Mapping[Any, float] | pd.Series
+
+_MOST_LABELS = 20  # in attrs, which pandas copies with every table made from this one
+
+
+def exponents_of(t: Exponent) -> tuple[list[float], bool]:
+    """Exponents asked for, and whether they came as a list."""
+    if isinstance(t, (str, bytes, Mapping)) or not isinstance(t, Iterable) or np.ndim(t) == 0:  # type: ignore[arg-type]
+        return [check_t(t)], False
+    exponents = [check_t(value) for value in t]
+    if not exponents:
+        raise InputError("`t` is an empty list; give at least one number.")
+    return exponents, True
+
+
+def check_names(counts: ConfusionCounts, names: Iterable[str]) -> None:
+    """Refuse a key that bears a name of the result."""
+    taken = set(names)
+    for key in counts.key_groups.names[counts.key_groups.has_model :]:
+        if key in taken:
+            raise InputError(
+                f"`by`: the key {shown(key)} has the name of a column or level of the result. Rename "
+                f"it, as in by=df[{shown(key)}].rename('group')."
+            )
+
+
+def of_classes(counts: ConfusionCounts, by_label: npt.NDArray[np.int64]) -> FloatArray:
+    """Columns of the classes alone, (G, K), as float."""
+    chosen = by_label if counts.is_class.all() else by_label[:, counts.is_class]
+    return chosen.astype(np.float64, order="K")
+
+
+def class_prevalence(
+    counts: ConfusionCounts, prevalence: Prevalence, support: FloatArray
+) -> FloatArray:
+    """Relative prevalence of the classes, (G, K) or (1, K)."""
+    if isinstance(prevalence, (Mapping, pd.Series)):
+        return _given_prevalence(counts, prevalence)
+    check_choice("prevalence", prevalence, ("own", "pooled"))
+    if prevalence == "own":
+        return support
+    if not counts.key_groups.has_model:
+        return np.asarray(support.sum(axis=0, keepdims=True))
+    model = counts.key_groups.codes[:, 0]
+    pooled = np.zeros((model.max(initial=-1) + 2, support.shape[1]))
+    np.add.at(pooled, model, support)  # -1, a missing model, goes to the last row
+    return np.asarray(pooled[model])
+
+
+def _given_prevalence(
+    counts: ConfusionCounts, prevalence: Mapping[Any, float] | pd.Series
+) -> FloatArray:
+    classes = counts.label_set.classes
+    given = dict(prevalence.items())
+    if len(given) != len(prevalence):
+        raise InputError("`prevalence` names a label more than once.")
+    lacking = [label for label in classes if label not in given]
+    foreign = [label for label in given if label not in classes]
+    if lacking or foreign:
+        raise InputError(
+            f"`prevalence` must name each class once; it lacks {listed(lacking) or 'none'} and names "
+            f"{listed(foreign) or 'nothing'} beyond them. Classes: {listed(classes)}."
+        )
+    try:
+        values = np.array([[float(given[label]) for label in classes]])
+    except (TypeError, ValueError):
+        values = np.full((1, len(classes)), np.nan)
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        raise InputError(
+            f"`prevalence` must be finite and greater than 0 for every class; got {shown(given)}."
+        )
+    return values / values.sum() if classes else values
+
+
+def sizes(counts: ConfusionCounts, support: FloatArray) -> dict[str, Any]:
+    """Columns that every table starts with: rows, and rows of the smallest class."""
+    return {
+        "n": counts.rows,
+        "min_support": support.min(axis=1, initial=np.inf if support.shape[1] else 0.0).astype(
+            np.int64
+        ),
+        "n_absent": (support == 0).sum(axis=1),
+    }
+
+
+def with_t(index: pd.Index, counts: ConfusionCounts, exponents: list[float]) -> pd.Index:
+    """The groups with each t as the last level."""
+    axis = pd.Index(exponents, name="t", dtype=np.float64)
+    if not counts.key_groups.names:
+        return axis
+    return _appended_level(counts, axis, is_unique=axis.is_unique)
+
+
+def with_labels(counts: ConfusionCounts, name: str) -> pd.Index:
+    """The groups with each label as the last level."""
+    axis = counts.labels.rename(name)
+    return _appended_level(counts, axis) if counts.key_groups.names else axis
+
+
+def _appended_level(
+    counts: ConfusionCounts, axis: pd.Index, *, is_unique: bool = True
+) -> pd.MultiIndex:
+    level = axis if is_unique else axis.unique()
+    inner = np.arange(len(axis)) if is_unique else level.get_indexer(axis)
+    groups = counts.key_groups
+    return pd.MultiIndex(
+        levels=list[Any]([*groups.levels, level]),
+        codes=list[Any](
+            [*np.repeat(groups.codes, len(axis), axis=0).T, np.tile(inner, len(groups))]
+        ),
+        names=[*groups.names, axis.name],
+        verify_integrity=False,
+    )
+
+
+def described(table: Any, counts: ConfusionCounts, t: Any, prevalence: Any) -> Any:
+    """The table with its t, prevalence and classes in attrs: JSON values, few and short."""
+    classes = [str(label) for label in counts.label_set.classes]
+    about: dict[str, Any] = {"classes": classes if len(classes) <= _MOST_LABELS else len(classes)}
+    if t is not None:
+        exponents, is_list = exponents_of(t)
+        about["t"] = (
+            [f"{value:g}" for value in exponents] if is_list else _json_number(exponents[0])
+        )
+        about["chance"] = 1.0 / len(classes) if classes else "nan"
+    if prevalence is not None:
+        about["prevalence"] = prevalence if isinstance(prevalence, str) else "given"
+    if counts.n_missing:
+        about["n_missing"] = counts.n_missing
+    table.attrs["tba"] = about
+    return table
+
+
+def _json_number(value: float) -> float | str:
+    return value if math.isfinite(value) else str(value)
+
+
+def over_t(column: npt.NDArray[Any], n_exponents: int) -> npt.NDArray[Any]:
+    """One column of a table of groups by t, from values (G,) or (G, T)."""
+    return column.reshape(-1) if column.ndim == 2 else np.repeat(column, n_exponents)
