@@ -41,12 +41,15 @@ class TbaAccessor:
         abstain: Iterable[Hashable] = (),
         pos_label: Hashable | None = None,
         missing: Missing = "raise",
+        y_score: Hashable | list[Hashable] | None = None,
+        threshold: float = 0.5,
+        sample_weight: Hashable | None = None,
     ) -> TbaAccessor:
         """Name the columns and what is known of their labels.
 
         Parameters
         ----------
-        y_true, y_pred, model, labels, abstain, pos_label, missing
+        y_true, y_pred, model, labels, abstain, pos_label, missing, y_score, threshold, sample_weight
             As in `count`.
 
         Returns
@@ -61,7 +64,18 @@ class TbaAccessor:
         >>> round(forest.score(t=0), 3)
         0.764
         """
-        columns = Columns(y_true, y_pred, model, labels, abstain, pos_label, missing)
+        columns = Columns(
+            y_true=y_true,
+            y_pred=y_pred,
+            model=model,
+            labels=labels,
+            abstain=abstain,
+            pos_label=pos_label,
+            missing=missing,
+            y_score=y_score,
+            threshold=threshold,
+            sample_weight=sample_weight,
+        )
         return TbaAccessor(self._frame, columns)
 
     def __repr__(self) -> str:

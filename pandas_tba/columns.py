@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal
 
 from pandas_tba.errors import InputError, check_choice, shown
@@ -17,7 +18,8 @@ class Columns:
 
     ``y_pred`` names one column, or a list of them: one for each model.  ``model`` names a column
     that holds the model of each row.  ``labels`` declares the classes and their order, ``abstain``
-    the labels that may be predicted and are no class.
+    the labels that may be predicted and are no class.  ``y_score`` names scores in place of labels:
+    the positive class is predicted where they reach ``threshold``.
     """
 
     y_true: Hashable = "y_true"
@@ -27,6 +29,9 @@ class Columns:
     abstain: Iterable[Hashable] = ()
     pos_label: Hashable | None = None
     missing: Missing = "raise"
+    y_score: Hashable | Sequence[Hashable] | None = None
+    threshold: float = 0.5
+    sample_weight: Hashable | None = None
 
     def __post_init__(self) -> None:
         for name in ("labels", "abstain"):  # an iterator would be used up by the first question
@@ -36,23 +41,52 @@ class Columns:
     def check(self) -> None:
         """Raise InputError where the arguments do not go together."""
         check_choice("missing", self.missing, ("raise", "drop"))
+        argument = "y_pred" if self.y_score is None else "y_score"
+        if self.y_score is not None:
+            self._check_scores()
         if not self.predictions:
-            raise InputError("`y_pred` is an empty list; name at least one column of predictions.")
+            raise InputError(
+                f"`{argument}` is an empty list; name at least one column of predictions."
+            )
         if self.model is not None and self.is_wide:
             raise InputError(
-                f"`model` ({shown(self.model)}) and a list in `y_pred` are two ways to name the "
-                "models; use one: models in columns (y_pred=[...]) or in rows (model=...)."
+                f"`model` ({shown(self.model)}) and a list in `{argument}` are two ways to name the "
+                f"models; use one: models in columns ({argument}=[...]) or in rows (model=...)."
             )
         repeated = [name for name in self.predictions if self.predictions.count(name) > 1]
         if repeated:
-            raise InputError(f"`y_pred` names {shown(repeated[0])} more than once.")
+            raise InputError(f"`{argument}` names {shown(repeated[0])} more than once.")
+
+    def _check_scores(self) -> None:
+        if isinstance(self.y_score, dict):
+            raise InputError(
+                "`y_score` is a mapping of class probabilities, which only decide() uses. Name one "
+                "column of scores, or a list of them for several models."
+            )
+        if self.y_pred != "y_pred":
+            raise InputError(
+                f"`y_pred` ({shown(self.y_pred)}) and `y_score` ({shown(self.y_score)}) both name "
+                "predictions; use one of them."
+            )
+        threshold = self.threshold
+        if isinstance(threshold, bool) or not isinstance(threshold, Real) or threshold != threshold:
+            raise InputError(f"`threshold` must be a number; got {shown(threshold)}.")
 
     @property
     def is_wide(self) -> bool:
         """Whether there is one column of predictions for each model."""
-        return isinstance(self.y_pred, list)
+        return isinstance(self._named, list)
+
+    @property
+    def has_models(self) -> bool:
+        """Whether models are named, in columns or in rows."""
+        return self.is_wide or self.model is not None
 
     @property
     def predictions(self) -> list[Hashable]:
-        """Columns of predictions."""
-        return list(self.y_pred) if isinstance(self.y_pred, list) else [self.y_pred]
+        """Columns of predictions, labels or scores."""
+        return list(self._named) if isinstance(self._named, list) else [self._named]
+
+    @property
+    def _named(self) -> Hashable | Sequence[Hashable]:
+        return self.y_pred if self.y_score is None else self.y_score

@@ -11,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pandas_tba.cells import ROWS, SQUARES, WEIGHT, Cells, Entries, Shape, gathered
 from pandas_tba.encoding import encode
 from pandas_tba.errors import ColumnError, InputError, counted, listed, nearest, shown
 from pandas_tba.groups import Groups, sorted_groups
 from pandas_tba.labelling import LabelRules, LabelSet, Observed, label_rules, label_set
 from pandas_tba.levels import plain_index, positions, union
 
+Array = npt.NDArray[Any]
 Counts = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.intp]
 
@@ -31,7 +33,8 @@ class ConfusionCounts:
     Attributes
     ----------
     cells : ndarray of int64, shape (G, L, L)
-        Rows by group, true label, predicted label. Read-only.
+        Rows by group, true label, predicted label; their weight, as float64, where rows are
+        weighted. Read-only. InputError above 2**26 cells: `to_table` then lists those with rows.
     labels : Index, shape (L,)
         Labels, in the order of all tables.
     is_class : ndarray of bool, shape (L,)
@@ -48,8 +51,13 @@ class ConfusionCounts:
     n_missing : int
         Rows that were left out since a label was missing; `missing_by_column` has them by column
         (a row may miss several).
-    hits, support, predicted : ndarray of int64, shape (G, L)
-        Rows that are predicted right, that truly have, and that are predicted to have a label.
+    hits, support, predicted : ndarray, shape (G, L)
+        Rows that are predicted right, that truly have, and that are predicted to have a label; or
+        their weight.
+    rows, weight : ndarray, shape (G,)
+        Rows of each group, and their weight (the same without weights).
+    is_weighted : bool
+        Whether the rows are weighted.
 
     Examples
     --------
@@ -63,20 +71,15 @@ class ConfusionCounts:
     Name: tba, dtype: float64
     """
 
-    cells: Counts
+    stored: Cells
     label_set: LabelSet
     key_groups: Groups = field(default_factory=Groups)
     n_missing: int = 0
     missing_by_column: Mapping[Hashable, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        n_labels = len(self.label_set.values)
-        if self.cells.shape != (len(self.key_groups), n_labels, n_labels):
-            raise InputError(
-                f"`cells` must have the shape {(len(self.key_groups), n_labels, n_labels)}: groups, "
-                f"true labels, predicted labels; got {self.cells.shape}."
-            )
-        self.cells.flags.writeable = False
+        for plane in self.stored.planes:
+            plane.flags.writeable = False
 
     @property
     def labels(self) -> pd.Index:
@@ -108,25 +111,61 @@ class ConfusionCounts:
         """Name of the level that holds the models, or None."""
         return self.key_groups.names[0] if self.key_groups.has_model else None
 
-    @cached_property
-    def hits(self) -> Counts:
-        """Rows predicted right, by group and label."""
-        return _class_major(np.einsum("gll->lg", self.cells))
+    @property
+    def is_weighted(self) -> bool:
+        """Whether the rows are weighted."""
+        return self.stored.is_weighted
+
+    @property
+    def _plane(self) -> int:
+        return WEIGHT if self.is_weighted else ROWS
 
     @cached_property
-    def support(self) -> Counts:
-        """Rows that truly have the label, by group and label."""
-        return _summed(self.cells)
+    def cells(self) -> Array:
+        """Rows, or their weight, by group, true label, predicted label."""
+        cells = self.stored.dense(self._plane)
+        cells.flags.writeable = False
+        return cells
 
     @cached_property
-    def predicted(self) -> Counts:
-        """Rows predicted to have the label, by group and label."""
-        return _summed(self.cells.transpose(0, 2, 1))
+    def hits(self) -> Array:
+        """Rows predicted right, or their weight, by group and label."""
+        return self.stored.hits(self._plane)
 
     @cached_property
-    def rows(self) -> Counts:
+    def support(self) -> Array:
+        """Rows that truly have the label, or their weight, by group and label."""
+        return self.stored.support(self._plane)
+
+    @cached_property
+    def predicted(self) -> Array:
+        """Rows predicted to have the label, or their weight, by group and label."""
+        return self.stored.predicted(self._plane)
+
+    @cached_property
+    def class_rows(self) -> Array:
+        """Rows that truly have the label, whatever their weight, by group and label."""
+        return self.stored.support(ROWS) if self.is_weighted else self.support
+
+    @cached_property
+    def rows(self) -> Array:
         """Rows of each group."""
+        return np.asarray(self.class_rows.sum(axis=1))
+
+    @cached_property
+    def weight(self) -> Array:
+        """Rows of each group, or their weight."""
         return np.asarray(self.support.sum(axis=1))
+
+    @cached_property
+    def squared_hits(self) -> Array | None:
+        """Sums of squared weights of rows predicted right, by group and label; None without weights."""
+        return self.stored.hits(SQUARES) if self.is_weighted else None
+
+    @cached_property
+    def squared_support(self) -> Array | None:
+        """Sums of squared weights of rows of the label, by group and label; None without weights."""
+        return self.stored.support(SQUARES) if self.is_weighted else None
 
     def __len__(self) -> int:
         return len(self.key_groups)
@@ -152,9 +191,9 @@ class ConfusionCounts:
         if not self.key_groups.names:
             groups, place = self.key_groups, np.zeros(2, dtype=np.intp)
         labels = _joined_labels(self, other)
-        cells = np.zeros((len(groups), len(labels.values), len(labels.values)), dtype=np.int64)
-        for part, at in ((self, place[: len(self)]), (other, place[len(self) :])):
-            _place_cells(part, labels, at, cells)
+        shape = (len(groups), len(labels.values), len(labels.values))
+        mine = _moved(self, labels, place[: len(self)], shape)
+        cells = mine + _moved(other, labels, place[len(self) :], shape)
         columns = {**self.missing_by_column, **other.missing_by_column}
         missing = {
             name: self.missing_by_column.get(name, 0) + other.missing_by_column.get(name, 0)
@@ -203,7 +242,8 @@ class ConfusionCounts:
         groups, place = self.key_groups.keep(keys).in_order()
         if not keys:
             groups, place = Groups(), np.zeros(len(self), dtype=np.intp)
-        cells = _summed_by(place, self.cells, len(groups))
+        every = np.arange(len(self.label_set.values))
+        cells = self.stored.moved(place, every, every, (len(groups), len(every), len(every)))
         return ConfusionCounts(
             cells, self.label_set, groups, self.n_missing, self.missing_by_column
         )
@@ -269,7 +309,7 @@ class ConfusionCounts:
         if groups is None and len(cells) != 1:
             raise InputError(f"`groups` must name the {len(cells)} matrices.")
         if groups is None:
-            return cls(cells, known)
+            return cls(Cells(cells.shape, (cells,)), known)
         index = groups if isinstance(groups, pd.Index) else pd.Index(list(groups))
         if len(index) != len(cells):
             raise InputError(
@@ -277,7 +317,11 @@ class ConfusionCounts:
             )
         columns = [index.get_level_values(level) for level in range(index.nlevels)]
         keys, place = _groups_of_columns(index.names, columns)
-        return cls(_summed_by(place, cells, len(keys)), known, keys)
+        every = np.arange(cells.shape[1])
+        moved = Cells(cells.shape, (cells,)).moved(
+            place, every, every, (len(keys), *cells.shape[1:])
+        )
+        return cls(moved, known, keys)
 
     @classmethod
     def from_table(
@@ -287,6 +331,8 @@ class ConfusionCounts:
         y_true: Hashable = "y_true",
         y_pred: Hashable = "y_pred",
         n: Hashable = "n",
+        weight: Hashable | None = None,
+        weight_squared: Hashable | None = None,
         by: Sequence[Hashable] | None = None,
         model: Hashable | None = None,
         labels: Iterable[Hashable] | None = None,
@@ -301,6 +347,9 @@ class ConfusionCounts:
             One row for each combination of labels and keys; a combination may stand in several.
         y_true, y_pred, n : column names
             True label, predicted label and number of rows.
+        weight, weight_squared : column names, optional
+            Sums of the weights of these rows, and of their squares; both or neither. Columns of
+            these names are taken for them when both are there.
         by : list of column names, optional
             Keys of the groups; all other columns by default.
         model : column name, optional
@@ -326,7 +375,8 @@ class ConfusionCounts:
         >>> tba.score(tba.ConfusionCounts.from_table(table), t=1)
         0.75
         """
-        parts = (y_true, y_pred, n, *(() if model is None else (model,)))
+        weights = _weight_columns(table, weight, weight_squared)
+        parts = (y_true, y_pred, n, *weights, *(() if model is None else (model,)))
         keys = [name for name in table.columns if name not in parts] if by is None else list(by)
         for name in (*parts, *keys):
             if name not in table.columns:
@@ -335,6 +385,7 @@ class ConfusionCounts:
                     f"Columns: {listed(table.columns)}."
                 )
         numbers = whole_numbers("n", table[n].to_numpy(dtype=object))
+        sums = [_weights(str(name), table[name])[numbers > 0] for name in weights]
         table = table[numbers > 0]
         numbers = numbers[numbers > 0]
         truth, truth_codes = _occurring(table[y_true], numbers, y_true)
@@ -345,11 +396,11 @@ class ConfusionCounts:
         groups, place = Groups(), np.zeros(len(table), dtype=np.intp)
         if columns:
             groups, place = _groups_of_columns(named, columns, has_model=model is not None)
-        cells = np.zeros((len(groups), len(known.values), len(known.values)), dtype=np.int64)
         at_true = positions(truth.values, known.values)[truth_codes]
         at_predicted = positions(prediction.values, known.values)[predicted_codes]
-        np.add.at(cells, (place, at_true, at_predicted), numbers)
-        return cls(cells, known, groups)
+        shape = (len(groups), len(known.values), len(known.values))
+        entries = Entries(place, at_true, at_predicted, (numbers, *sums))
+        return cls(gathered(shape, entries), known, groups)
 
     def to_table(self) -> pd.DataFrame:
         """One row for each combination of group, true and predicted label that has rows.
@@ -357,7 +408,8 @@ class ConfusionCounts:
         Returns
         -------
         DataFrame
-            A column for each key, then y_true, y_pred and n, the number of rows.
+            A column for each key, then y_true, y_pred and n, the number of rows; where rows are
+            weighted also weight and weight_squared, the sums of their weights and of the squares.
 
         Raises
         ------
@@ -367,20 +419,51 @@ class ConfusionCounts:
         names = [
             f"group_{at}" if name is None else name for at, name in enumerate(self.key_groups.names)
         ]
-        hit = [name for name in names if name in ("y_true", "y_pred", "n")]
+        numbers = ["n", *(("weight", "weight_squared") if self.is_weighted else ())]
+        hit = [name for name in names if name in ("y_true", "y_pred", *numbers)]
         if hit:
             raise InputError(
                 f"`by` has a key named {shown(hit[0])}, which is also a column of the table; rename it."
             )
-        at, truth, prediction = np.nonzero(self.cells)
-        keys = pd.DataFrame(index=range(len(at)))
+        found = self.stored.entries()
+        keys = pd.DataFrame(index=range(len(found.group)))
         if names:
-            keys = self.groups.take(at).set_names(names).to_frame(index=False)
+            keys = self.groups.take(found.group).set_names(names).to_frame(index=False)
         return keys.assign(
-            y_true=self.labels.take(truth),
-            y_pred=self.labels.take(prediction),
-            n=self.cells[at, truth, prediction],
+            y_true=self.labels.take(found.truth),
+            y_pred=self.labels.take(found.predicted),
+            **dict(zip(numbers, found.planes, strict=True)),
         )
+
+
+def _weight_columns(
+    table: pd.DataFrame, weight: Hashable | None, weight_squared: Hashable | None
+) -> tuple[Hashable, ...]:
+    """Names of the columns that hold sums of weights and of their squares, if any do."""
+    if weight is None and weight_squared is None:
+        default = ("weight", "weight_squared")
+        return default if all(name in table.columns for name in default) else ()
+    if weight is None or weight_squared is None:
+        raise InputError(
+            "`weight` and `weight_squared` go together: intervals need the sum of squared weights, "
+            "in SQL sum(w * w), beside the sum of weights."
+        )
+    return (weight, weight_squared)
+
+
+def _weights(name: str, column: pd.Series) -> npt.NDArray[np.float64]:
+    """Sums of weights as float; InputError for what is none."""
+    try:
+        held = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        raise InputError(f"{shown(name)} must hold sums of weights; got {column.dtype}.") from None
+    if not (np.isfinite(held) & (held >= 0)).all():
+        bad = held[~(np.isfinite(held) & (held >= 0))]
+        raise InputError(
+            f"{shown(name)} must hold finite sums of weights, not negative; got "
+            f"{listed(bad.tolist(), 3)}."
+        )
+    return held
 
 
 def whole_numbers(argument: str, values: Any) -> Counts:
@@ -444,7 +527,7 @@ def _occurring(column: pd.Series, numbers: Counts, name: Hashable) -> tuple[Obse
     if slots.has_missing:
         missing = int(numbers[column.isna().to_numpy()].sum())
         raise InputError(
-            f"Missing labels in {shown(name)} ({counted(missing, 'row')}); leave these lines out."
+            f"Missing values in {shown(name)} ({counted(missing, 'row')}); leave these lines out."
         )
     codes = slots.block(0, len(column)).astype(np.intp)
     found, codes = np.unique(codes, return_inverse=True)
@@ -461,6 +544,11 @@ def _check_same_kind(first: ConfusionCounts, second: ConfusionCounts) -> None:
         raise InputError(
             f"Counts can be added only when their groups have the same keys; got {listed(keys.names) or 'none'} "
             f"and {listed(others.names) or 'none'}."
+        )
+    if first.is_weighted != second.is_weighted:
+        raise InputError(
+            "Counts can be added only when both are weighted or both are not; count both with, or "
+            "both without sample_weight=."
         )
     rules, other_rules = first.label_set.rules, second.label_set.rules
     if rules != other_rules:
@@ -497,35 +585,8 @@ def _joined_labels(first: ConfusionCounts, second: ConfusionCounts) -> LabelSet:
     return label_set(first.label_set.rules, truth, predictions)
 
 
-def _place_cells(part: ConfusionCounts, labels: LabelSet, place: Codes, cells: Counts) -> None:
-    """Add the cells of one part where its groups and labels stand in the whole."""
+def _moved(part: ConfusionCounts, labels: LabelSet, place: Codes, shape: Shape) -> Cells:
+    """The cells of one part where its groups and labels stand in the whole."""
+    # a label that a pair 0/1 had implied, and that never occurs, may be gone: its place is -1
     at = positions(part.label_set.values, labels.values)
-    kept = at >= 0  # a label that a pair 0/1 had implied, and that never occurs, may be gone
-    moved = part.cells[:, kept][:, :, kept]
-    cells[np.ix_(place, at[kept], at[kept])] += moved
-
-
-def _summed(cells: Counts) -> Counts:
-    """Sum over the last axis; a short one by whole slices, which numpy adds several times faster."""
-    if cells.shape[2] > 16:
-        return _class_major(cells.sum(axis=2).T)
-    total = np.zeros(cells.shape[1::-1], dtype=np.int64)
-    for column in range(cells.shape[2]):
-        total += cells[:, :, column].T
-    return _class_major(total)
-
-
-def _class_major(by_class: Counts) -> Counts:
-    """(L, G) -> (G, L) that lies class by class in memory, so that work over groups is contiguous."""
-    held = np.array(by_class, dtype=np.int64, order="C").T
-    held.flags.writeable = False
-    return held
-
-
-def _summed_by(place: Codes, cells: Counts, n_groups: int) -> Counts:
-    """Cells of the groups that share a place, added up."""
-    if n_groups == 1:
-        return np.asarray(cells.sum(axis=0, keepdims=True))
-    total = np.zeros((n_groups, *cells.shape[1:]), dtype=np.int64)
-    np.add.at(total, place, cells)
-    return total
+    return part.stored.moved(place, at, at, shape)

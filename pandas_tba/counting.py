@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pandas_tba.cells import ROWS, stacked
 from pandas_tba.columns import Columns
 from pandas_tba.confusion import ConfusionCounts
-from pandas_tba.encoding import Slots, encode
+from pandas_tba.encoding import Slots, encode, scored
 from pandas_tba.errors import InputError, shown
 from pandas_tba.grouping import Key, group_keys, warn_many_numbers
 from pandas_tba.groups import Groups, sorted_groups
@@ -23,27 +24,35 @@ from pandas_tba.labelling import (
     Observed,
     label_rules,
     label_set,
+    scored_pair,
     warn_predicted_only,
 )
 from pandas_tba.levels import positions
-from pandas_tba.tallying import tally
+from pandas_tba.tallying import Tally, tally
 from pandas_tba.validation import (
     check_frame,
     check_not_mixed,
     check_not_scores,
     column_of,
     missing_error,
+    score_values,
+    weight_values,
 )
 
-Counts = npt.NDArray[np.intp]
+Codes = npt.NDArray[np.intp]
 
 
 class _Bound(NamedTuple):
-    """The columns of one question: truth and predictions by name, keys, and how many rows they have."""
+    """The columns of one question, and how many rows they have.
+
+    ``predictions`` hold labels, or slots False and True where scores were compared with a
+    threshold.
+    """
 
     truth: tuple[Hashable, Any]
     predictions: dict[Hashable, Any]
     keys: list[Key]
+    weights: tuple[Hashable, Any] | None
     n_rows: int
 
     def labelled(self) -> list[tuple[Hashable, Any]]:
@@ -56,6 +65,7 @@ class _Bound(NamedTuple):
             (self.truth[0], self.truth[1][rows]),
             {name: column[rows] for name, column in self.predictions.items()},
             [Key(key.name, key.values[rows]) for key in self.keys],
+            None if self.weights is None else (self.weights[0], self.weights[1][rows]),
             int(rows.sum()),
         )
 
@@ -72,14 +82,27 @@ def count_frame(
     columns.check()
     rules = label_rules(columns.labels, columns.abstain, columns.pos_label)
     bound = _bound(check_frame(frame), columns, by)
-    slots = [encode(column) for _, column in bound.labelled()]
+    slots = _encoded(bound, columns)
     missing = _missing(bound, slots)
     n_rows = bound.n_rows
     if missing:
         bound, slots = _complete(bound, missing, columns)
-    groups, cells, slots = _tallied(bound, slots, columns, dropna=dropna, observed=observed)
-    labels, whole = _labelled(bound, slots, cells, rules)
-    return ConfusionCounts(whole, labels, groups, n_rows - bound.n_rows, missing)
+    weights = None if bound.weights is None else weight_values(*bound.weights)
+    key_slots = [encode(key.values) for key in bound.keys]
+    for key, part in zip(bound.keys, key_slots, strict=True):
+        warn_many_numbers(key, part)
+    found, used = tally(key_slots, slots[0], slots[1:], bound.n_rows, weights)
+    key_slots, slots = used[: len(key_slots)], used[len(key_slots) :]
+    groups, place = _grouped(bound, found, key_slots, columns, dropna=dropna, observed=observed)
+    labels, true_at, predicted_at = _labelled(bound, found, slots, rules, columns)
+    shape = (len(groups), len(labels.values), len(labels.values))
+    parts = [
+        table.moved(place, true_at, at, shape)
+        for table, at in zip(found.tables, predicted_at, strict=True)
+    ]
+    return ConfusionCounts(
+        stacked(parts), labels, _with_models(groups, columns), n_rows - bound.n_rows, missing
+    )
 
 
 def count_arrays(y_true: Any, y_pred: Any, *, labels: Any = None) -> ConfusionCounts:
@@ -101,71 +124,97 @@ def count_arrays(y_true: Any, y_pred: Any, *, labels: Any = None) -> ConfusionCo
 
 
 def _bound(frame: pd.DataFrame, columns: Columns, by: Any) -> _Bound:
+    argument = "y_pred" if columns.y_score is None else "y_score"
     truth = column_of(frame, "y_true", columns.y_true)
-    predictions = {name: column_of(frame, "y_pred", name) for name in columns.predictions}
-    check_not_scores(truth, predictions)
+    predictions = {name: column_of(frame, argument, name) for name in columns.predictions}
     check_not_mixed("y_true", columns.y_true, truth)
-    for name, column in predictions.items():
-        check_not_mixed("y_pred", name, column)
+    if columns.y_score is None:
+        check_not_scores(columns, truth, predictions)
+        for name, column in predictions.items():
+            check_not_mixed("y_pred", name, column)
     keys = group_keys(frame, by)
-    has_model = columns.is_wide or columns.model is not None
-    hit = [key.name for key in keys if key.name == "model" or key.name == columns.model is not None]
-    if has_model and hit:
+    taken = [key.name for key in keys if key.name in ("model", columns.model)]
+    if columns.has_models and taken and taken[0] is not None:
         raise InputError(
-            f"`by`: {shown(hit[0])} is the models' own level here; leave it out of `by`, or rename "
+            f"`by`: {shown(taken[0])} is the models' own level here; leave it out of `by`, or rename "
             "the column."
         )
     if columns.model is not None:
         keys = [Key("model", column_of(frame, "model", columns.model)), *keys]
-    return _Bound((columns.y_true, truth), predictions, keys, len(frame))
+    weights = columns.sample_weight
+    return _Bound(
+        (columns.y_true, truth),
+        predictions,
+        keys,
+        None if weights is None else (weights, column_of(frame, "sample_weight", weights)),
+        len(frame),
+    )
+
+
+def _encoded(bound: _Bound, columns: Columns) -> list[Slots]:
+    """Slots of truth and predictions."""
+    truth = encode(bound.truth[1])
+    if columns.y_score is None:
+        return [truth, *(encode(column) for column in bound.predictions.values())]
+    return [
+        truth,
+        *(
+            scored(score_values(name, column), columns.threshold)
+            for name, column in bound.predictions.items()
+        ),
+    ]
 
 
 def _missing(bound: _Bound, slots: Sequence[Slots]) -> dict[Hashable, int]:
-    """Rows without a label, for each column that has such rows."""
-    return {
+    """Rows without a label, score or weight, for each column that has such rows."""
+    missing = {
         name: int(column.isna().sum())
         for (name, column), part in zip(bound.labelled(), slots, strict=True)
         if part.has_missing
     }
+    if bound.weights is not None and bound.weights[1].isna().any():
+        missing[bound.weights[0]] = int(bound.weights[1].isna().sum())
+    return missing
 
 
 def _complete(
     bound: _Bound, missing: dict[Hashable, int], columns: Columns
 ) -> tuple[_Bound, list[Slots]]:
-    """Only the rows that have every label, so that models stay comparable."""
+    """Only the rows that have every value, so that models stay comparable."""
     if columns.missing == "raise":
-        raise missing_error(missing, bound.n_rows, columns)
-    lacks = [column.isna().to_numpy() for name, column in bound.labelled() if name in missing]
+        raise missing_error(missing, bound.n_rows, columns, dict(bound.labelled()))
+    named = [*bound.labelled(), *([] if bound.weights is None else [bound.weights])]
+    lacks = [column.isna().to_numpy() for name, column in named if name in missing]
     bound = bound.at(~np.logical_or.reduce(lacks))
-    return bound, [encode(column) for _, column in bound.labelled()]
+    return bound, _encoded(bound, columns)
 
 
-def _tallied(
-    bound: _Bound, slots: list[Slots], columns: Columns, *, dropna: bool, observed: bool
-) -> tuple[Groups, list[Counts], list[Slots]]:
-    """Groups in order, the counts of each column of predictions over them, and the label slots."""
-    key_slots = [encode(key.values) for key in bound.keys]
-    for key, part in zip(bound.keys, key_slots, strict=True):
-        warn_many_numbers(key, part)
-    found, used = tally(key_slots, slots[0], slots[1:], bound.n_rows)
-    key_slots, slots = used[: len(key_slots)], used[len(key_slots) :]
-    cells = list(found.cells)
+def _grouped(
+    bound: _Bound,
+    found: Tally,
+    slots: Sequence[Slots],
+    columns: Columns,
+    *,
+    dropna: bool,
+    observed: bool,
+) -> tuple[Groups, Codes]:
+    """The groups in order, and the place among them of each group counted; -1 is left out."""
     if not bound.keys:
-        return _with_models(Groups(), columns), cells, slots
-    codes = found.groups - [part.has_missing for part in key_slots]
+        return Groups(), np.zeros(1, dtype=np.intp)
+    codes = found.groups - [part.has_missing for part in slots]
+    place = np.arange(len(codes))
     if dropna:
         complete = (codes >= 0).all(axis=1)
-        codes, cells = codes[complete], [table[complete] for table in cells]
-    levels = [(part.levels(), part.order is not None) for part in key_slots]
+        codes, place = codes[complete], np.where(complete, complete.cumsum() - 1, -1)
+    levels = [(part.levels(), part.order is not None) for part in slots]
     groups = sorted_groups(
         [key.name for key in bound.keys], levels, codes, has_model=columns.model is not None
     )
-    wanted, place = groups.in_order() if observed else _all_groups(groups)
-    cells = [_moved(table, place, len(wanted)) for table in cells]
-    return _with_models(wanted, columns), cells, slots
+    wanted, moved = groups.in_order() if observed else _all_groups(groups)
+    return wanted, np.append(moved, -1)[place]
 
 
-def _all_groups(groups: Groups) -> tuple[Groups, Counts]:
+def _all_groups(groups: Groups) -> tuple[Groups, Codes]:
     """Every combination of the levels, with rows or without, and the place of each group in them."""
     choices = [
         [*range(len(level)), *([-1] if (column < 0).any() else [])]
@@ -175,14 +224,6 @@ def _all_groups(groups: Groups) -> tuple[Groups, Counts]:
     stacked = groups.with_codes(np.concatenate([every, groups.codes]))
     wanted, place = stacked.in_order()
     return wanted, place[len(every) :]
-
-
-def _moved(table: Counts, place: Counts, n_groups: int) -> Counts:
-    if len(table) == n_groups and (place[1:] > place[:-1]).all():
-        return table
-    moved = np.zeros((n_groups, *table.shape[1:]), dtype=table.dtype)
-    moved[place] = table
-    return moved
 
 
 def _with_models(groups: Groups, columns: Columns) -> Groups:
@@ -204,25 +245,33 @@ def _with_models(groups: Groups, columns: Columns) -> Groups:
 
 
 def _labelled(
-    bound: _Bound, slots: Sequence[Slots], cells: list[Counts], rules: LabelRules
-) -> tuple[LabelSet, Counts]:
-    """The label set, and the counts over it: permuted here, so that no row is touched for it."""
-    rows = [cells[0].sum(axis=(0, 2)), *(table.sum(axis=(0, 1)) for table in cells)]
+    bound: _Bound, found: Tally, slots: Sequence[Slots], rules: LabelRules, columns: Columns
+) -> tuple[LabelSet, Codes, list[Codes]]:
+    """The label set, and where the slots of truth and of each prediction stand in it.
+
+    Counts are permuted so that two columns with different levels agree, never the rows.
+    """
+    tables = found.tables
+    rows = [
+        tables[0].support(ROWS).sum(axis=0),
+        *(table.predicted(ROWS).sum(axis=0) for table in tables),
+    ]
     at = [np.flatnonzero(total) for total in rows]
     observed = [
         Observed(name, part.values(places), total[places].tolist(), part.declared())
         for (name, _), places, total, part in zip(bound.labelled(), at, rows, slots, strict=True)
     ]
+    if columns.y_score is not None:
+        pair = scored_pair(rules, observed[0])
+        observed[1:] = [
+            column._replace(values=[pair[place] for place in places])
+            for column, places in zip(observed[1:], at[1:], strict=True)
+        ]
     labels = label_set(rules, observed[0], observed[1:])
     warn_predicted_only(labels, observed[1:])
-    n_labels = len(labels.values)
-    whole = np.zeros((sum(len(table) for table in cells), n_labels, n_labels), dtype=np.int64)
-    start = 0
-    true_at = positions(observed[0].values, labels.values)
-    for table, places, column in zip(cells, at[1:], observed[1:], strict=True):
-        part = whole[start : start + len(table)]
-        part[:, true_at[:, None], positions(column.values, labels.values)] = table[:, at[0]][
-            :, :, places
-        ]
-        start += len(table)
-    return labels, whole
+    stand = []
+    for column, places, total in zip(observed, at, rows, strict=True):
+        places_of = np.full(len(total), -1, dtype=np.intp)
+        places_of[places] = positions(column.values, labels.values)
+        stand.append(places_of)
+    return labels, stand[0], stand[1:]

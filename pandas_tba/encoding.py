@@ -200,6 +200,14 @@ def encode(column: Any) -> Slots:
     return hashed(values)
 
 
+def scored(scores: npt.NDArray[np.float64], threshold: float) -> Slots:
+    """Slots False and True: whether a score reaches the threshold."""
+    missing = np.isnan(scores)
+    codes = (scores >= threshold).view(np.uint8)
+    codes[missing] = 255  # the -1 of one byte
+    return StoredSlots(codes, [False, True], has_missing=bool(missing.any()))
+
+
 def _numpy_slots(values: Array, dtype: np.dtype[Any]) -> Slots:
     if dtype.kind == "b":
         return StoredSlots(values.view(np.uint8), [False, True], has_missing=False)

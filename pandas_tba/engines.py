@@ -23,6 +23,9 @@ def count(
     abstain: Iterable[Hashable] = (),
     pos_label: Hashable | None = None,
     missing: Missing = "raise",
+    y_score: Hashable | list[Hashable] | None = None,
+    threshold: float = 0.5,
+    sample_weight: Hashable | None = None,
     dropna: bool = False,
     observed: bool = True,
 ) -> ConfusionCounts:
@@ -48,7 +51,15 @@ def count(
     pos_label : label, optional
         The positive one of two classes; inferred for False/True, 0/1 and -1/1.
     missing : {"raise", "drop"}, default "raise"
-        Whether a missing label is an error, or its row is left out for all models at once.
+        Whether a missing label, score or weight is an error, or its row is left out for all models
+        at once.
+    y_score : column name, or list of them, optional
+        Scores in place of `y_pred`: the positive one of exactly two classes is predicted where
+        they reach the threshold. A list holds one column for each model.
+    threshold : float, default 0.5
+        Scores greater than or equal to it predict the positive class.
+    sample_weight : column name, optional
+        Sampling weights, finite and not negative. Tables then show n (rows) and weight.
     dropna : bool, default False
         Whether to leave out rows with a missing key; by default they form a group.
     observed : bool, default True
@@ -79,5 +90,16 @@ def count(
     >>> tba.count(tba.load_income(), y_pred="forest", by="sex")
     <ConfusionCounts: 4,000 rows, 2 groups by 'sex', 2 classes: '<=50K', '>50K'>
     """
-    columns = Columns(y_true, y_pred, model, labels, abstain, pos_label, missing)
+    columns = Columns(
+        y_true=y_true,
+        y_pred=y_pred,
+        model=model,
+        labels=labels,
+        abstain=abstain,
+        pos_label=pos_label,
+        missing=missing,
+        y_score=y_score,
+        threshold=threshold,
+        sample_weight=sample_weight,
+    )
     return count_frame(frame, columns, by=by, dropna=dropna, observed=observed)

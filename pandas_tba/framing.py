@@ -91,15 +91,21 @@ def _given_prevalence(
     return values / values.sum() if classes else values
 
 
+def size_names(counts: ConfusionCounts) -> list[str]:
+    """Names of the columns that every table starts with."""
+    return ["n", *(["weight"] if counts.is_weighted else []), "min_support", "n_absent"]
+
+
 def sizes(counts: ConfusionCounts, support: FloatArray) -> dict[str, Any]:
-    """Columns that every table starts with: rows, and rows of the smallest class."""
-    return {
-        "n": counts.rows,
-        "min_support": support.min(axis=1, initial=np.inf if support.shape[1] else 0.0).astype(
-            np.int64
-        ),
-        "n_absent": (support == 0).sum(axis=1),
-    }
+    """Columns that every table starts with: rows, their weight, rows of the smallest class."""
+    rows = support
+    if counts.is_weighted:  # a class without weight is absent, whatever rows it has
+        rows = np.where(support > 0, of_classes(counts, counts.class_rows), 0.0)
+    smallest = rows.min(axis=1, initial=np.inf if rows.shape[1] else 0.0).astype(np.int64)
+    columns = {"n": counts.rows, "min_support": smallest, "n_absent": (support == 0).sum(axis=1)}
+    if counts.is_weighted:
+        columns["weight"] = counts.weight
+    return {name: columns[name] for name in size_names(counts)}
 
 
 def with_t(index: pd.Index, counts: ConfusionCounts, exponents: list[float]) -> pd.Index:

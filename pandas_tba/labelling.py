@@ -119,6 +119,25 @@ def label_set(rules: LabelRules, truth: Observed, predictions: Sequence[Observed
     return LabelSet(tuple(values), is_class, shown_as.get(pos_label), rules, order)
 
 
+def scored_pair(rules: LabelRules, truth: Observed) -> tuple[Value, Value]:
+    """Negative and positive label of scores: they need exactly two classes."""
+    labels = [*rules.labels] if rules.labels is not None else list(dict.fromkeys(truth.values))
+    pos_label = rules.pos_label
+    if pos_label is None:
+        pair = _binary_pair(labels)
+        if pair is None or (rules.labels is not None and len(labels) != 2):
+            raise InputError(
+                "`y_score` predicts one of two classes, and none is known to be positive. Name it, "
+                f"as in df.tba(pos_label={shown(labels[-1]) if labels else '...'}). "
+                f"Classes: {listed(labels) or 'none'}."
+            )
+        return pair
+    classes = labels if rules.labels is not None else _given_pair(pos_label, labels, [])
+    negative = [label for label in classes if label != pos_label]
+    # without any rows there is no negative label to find, and none is needed
+    return (negative[0] if negative else pos_label), pos_label
+
+
 def _in_declared_order(
     parts: Sequence[Sequence[Value]], order: tuple[Value, ...] | None
 ) -> list[Value]:

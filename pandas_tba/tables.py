@@ -23,6 +23,7 @@ from pandas_tba.framing import (
     exponents_of,
     of_classes,
     over_t,
+    size_names,
     sizes,
     with_labels,
     with_t,
@@ -172,7 +173,7 @@ def metrics(
     """
     exponents, is_list = exponents_of(t)
     chosen = _chosen_metrics(counts, metrics)
-    names = ["n", "min_support", "n_absent", *(metric.name for metric in chosen)]
+    names = [*size_names(counts), *(metric.name for metric in chosen)]
     check_names(counts, (*names, "t") if is_list else names)
     support = of_classes(counts, counts.support)
     values: dict[str, Any] = sizes(counts, support)
@@ -211,7 +212,7 @@ def _arrays(counts: ConfusionCounts) -> tuple[FloatArray, FloatArray, FloatArray
         part.astype(np.float64, order="K")
         for part in (counts.hits, counts.support, counts.predicted)
     )
-    return hits, support, predicted, counts.rows.astype(np.float64)[:, None]
+    return hits, support, predicted, counts.weight.astype(np.float64)[:, None]
 
 
 def _evaluated(
@@ -336,7 +337,7 @@ def confusion_matrix(
         totals = {
             "true": counts.support[:, :, None],
             "pred": counts.predicted[:, None, :],
-            "all": counts.rows[:, None, None],
+            "all": counts.weight[:, None, None],
         }
         cells = ratio(cells, totals[normalize])
         axis = 2 if normalize == "pred" else 1
@@ -378,9 +379,7 @@ def bounds(
     0  63            0         1  0.476  0.976
     """
     exponents, is_list = exponents_of(t)
-    check_names(
-        counts, ("n", "min_support", "n_absent", "low", "high", *(("t",) if is_list else ()))
-    )
+    check_names(counts, (*size_names(counts), "low", "high", *(("t",) if is_list else ())))
     support, hits = of_classes(counts, counts.support), of_classes(counts, counts.hits)
     weights_of = class_prevalence(counts, prevalence, support)
     recall = ratio(hits, support)

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pandas_tba.encoding import Slots, TextSlots, Unforeseen, narrowest
-from pandas_tba.errors import InputError
+from pandas_tba.cells import DENSE_CELLS, ROWS, Cells, Entries, gathered
+from pandas_tba.encoding import Slots, StoredSlots, TextSlots, Unforeseen, narrowest
 
 Array = npt.NDArray[Any]
 Counts = npt.NDArray[np.intp]
@@ -25,20 +25,22 @@ Counts = npt.NDArray[np.intp]
 _FEW_CELLS = 9  # comparing with each cell beats bincount up to here
 _PAIR_CELLS = 256  # two one-byte codes are counted as one two-byte code up to here
 _PAIR_ROWS = 1 << 18
-_DENSE_CELLS = 1 << 20  # always counted densely up to here
-_MOST_CELLS = 1 << 26
 _THREAD_ROWS = 100_000
 
 
 class Tally(NamedTuple):
-    """Slots of the keys of each group that occurs (G, keys), and (G, T, P) counts per prediction."""
+    """Slots of the keys of each group that occurs (G, keys), and its cells for each prediction."""
 
     groups: Counts
-    cells: tuple[Counts, ...]
+    tables: tuple[Cells, ...]
 
 
 def tally(
-    keys: Sequence[Slots], truth: Slots, predictions: Sequence[Slots], n_rows: int
+    keys: Sequence[Slots],
+    truth: Slots,
+    predictions: Sequence[Slots],
+    n_rows: int,
+    weights: Array | None = None,
 ) -> tuple[Tally, list[Slots]]:
     """Count rows over keys x truth x prediction, for each column of predictions.
 
@@ -50,54 +52,62 @@ def tally(
         if _is_sparse(columns, n_keys, n_rows):
             columns = [*columns[:n_keys], *(slots.compacted() for slots in columns[n_keys:])]
         shared, counted = columns[: n_keys + 1], columns[n_keys + 1 :]
+        count = _sparse if _is_sparse(columns, n_keys, n_rows) else _dense
         try:
-            if _is_sparse(columns, n_keys, n_rows):
-                return _sparse(shared, counted, n_rows), columns
-            return _dense(shared, counted, n_rows), columns
+            return count(shared, counted, n_rows, weights), columns
         except Unforeseen as fault:
             columns = [slots.widened() if slots is fault.slots else slots for slots in columns]
 
 
-def _n_cells(columns: Sequence[Slots], n_keys: int) -> int:
-    shared = math.prod(slots.size for slots in columns[: n_keys + 1])
-    return shared * max(slots.size for slots in columns[n_keys + 1 :])
-
-
 def _is_sparse(columns: Sequence[Slots], n_keys: int, n_rows: int) -> bool:
-    return _n_cells(columns, n_keys) > max(_DENSE_CELLS, 4 * n_rows)
+    shared = math.prod(slots.size for slots in columns[: n_keys + 1])
+    n_cells = shared * max(slots.size for slots in columns[n_keys + 1 :])
+    return n_cells > max(DENSE_CELLS, 4 * n_rows)
 
 
-def _dense(shared: Sequence[Slots], predictions: Sequence[Slots], n_rows: int) -> Tally:
+def _dense(
+    shared: Sequence[Slots], predictions: Sequence[Slots], n_rows: int, weights: Array | None
+) -> Tally:
     sizes = [slots.size for slots in shared]
-    totals = _add_up(shared, predictions, n_rows)
-    tables = [
-        total.reshape(math.prod(sizes[:-1]), sizes[-1], slots.size)
-        for total, slots in zip(totals, predictions, strict=True)
+    n_groups = math.prod(sizes[:-1])
+    planes = [
+        [plane.reshape(n_groups, sizes[-1], slots.size) for plane in found]
+        for found, slots in zip(
+            _add_up(shared, predictions, n_rows, weights), predictions, strict=True
+        )
     ]
-    if len(sizes) == 1:
-        return Tally(np.zeros((1, 0), dtype=np.intp), tuple(tables))
-    occurs = np.flatnonzero(tables[0].any(axis=(1, 2)))
-    groups = np.stack(np.unravel_index(occurs, sizes[:-1]), axis=1)
-    if len(occurs) < len(tables[0]):
-        tables = [table[occurs] for table in tables]
-    return Tally(groups, tuple(tables))
+    groups = np.zeros((1, 0), dtype=np.intp)
+    if len(sizes) > 1:
+        occurs = np.flatnonzero(planes[0][ROWS].any(axis=(1, 2)))
+        groups = np.stack(np.unravel_index(occurs, sizes[:-1]), axis=1)
+        if len(occurs) < n_groups:
+            planes = [[plane[occurs] for plane in found] for found in planes]
+    return Tally(groups, tuple(Cells(found[ROWS].shape, tuple(found)) for found in planes))
 
 
-def _add_up(shared: Sequence[Slots], predictions: Sequence[Slots], n_rows: int) -> list[Counts]:
-    """Counts of the fused codes of each prediction, on two threads where text is looked up.
+def _add_up(
+    shared: Sequence[Slots], predictions: Sequence[Slots], n_rows: int, weights: Array | None
+) -> list[list[Array]]:
+    """Planes over the fused codes of each prediction, on two threads where text is looked up.
 
     Only looking up text releases the interpreter long enough for a second thread to pay.
     """
     has_text = any(isinstance(slots, TextSlots) for slots in (*shared, *predictions))
     if not has_text or n_rows < _THREAD_ROWS or n_threads() < 2:
-        return _add_rows(shared, predictions, 0, n_rows)
+        return _add_rows(shared, predictions, weights, 0, n_rows)
     from concurrent.futures import ThreadPoolExecutor
 
     half = n_rows // 2
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(_add_rows, shared, predictions, 0, half)
-        second = pool.submit(_add_rows, shared, predictions, half, n_rows)
-        return [a + b for a, b in zip(first.result(), second.result(), strict=True)]
+        parts = [
+            pool.submit(_add_rows, shared, predictions, weights, *span)
+            for span in ((0, half), (half, n_rows))
+        ]
+        first, second = (part.result() for part in parts)
+    return [
+        [a + b for a, b in zip(planes, others, strict=True)]
+        for planes, others in zip(first, second, strict=True)
+    ]
 
 
 def n_threads() -> int:
@@ -107,17 +117,22 @@ def n_threads() -> int:
 
 
 def _add_rows(
-    shared: Sequence[Slots], predictions: Sequence[Slots], start: int, stop: int
-) -> list[Counts]:
+    shared: Sequence[Slots],
+    predictions: Sequence[Slots],
+    weights: Array | None,
+    start: int,
+    stop: int,
+) -> list[list[Array]]:
     base_size = math.prod(slots.size for slots in shared)
     sizes = [base_size * slots.size for slots in predictions]
-    counters, rows = _counters(sizes, stop - start)
+    counters, rows = _counters(sizes, stop - start, weights)
     for at in range(start, stop, rows):
         end = min(at + rows, stop)
         base = _fused(shared, at, end)
         for slots, size, counter in zip(predictions, sizes, counters, strict=True):
-            counter.add(_appended(base, slots.block(at, end), slots.size, narrowest(size)))
-    return [counter.total() for counter in counters]
+            code = _appended(base, slots.block(at, end), slots.size, narrowest(size))
+            counter.add(code, None if weights is None else weights[at:end])
+    return [counter.planes() for counter in counters]
 
 
 def _fused(columns: Sequence[Slots], start: int, stop: int) -> Array:
@@ -135,14 +150,18 @@ def _appended(code: Array, slots: Array, size: int, dtype: npt.DTypeLike) -> Arr
 
 
 class _Counter(Protocol):
-    def add(self, code: Array) -> None: ...
+    def add(self, code: Array, weights: Array | None) -> None: ...
 
-    def total(self) -> Counts: ...
+    def planes(self) -> list[Array]: ...
 
 
-def _counters(sizes: Sequence[int], n_rows: int) -> tuple[list[_Counter], int]:
+def _counters(
+    sizes: Sequence[int], n_rows: int, weights: Array | None
+) -> tuple[list[_Counter], int]:
     """A counter for each number of cells, and the rows of a block that suits them."""
     largest = max(sizes)
+    if weights is not None:
+        return [_CountWeighted(size) for size in sizes], max(1 << 15, 2 * largest)
     if largest <= _FEW_CELLS and n_rows >= 1 << 15:
         return [_CountFew(size) for size in sizes], 1 << 17
     if largest <= _PAIR_CELLS and n_rows >= _PAIR_ROWS:
@@ -157,11 +176,11 @@ class _CountPlain:
     def __init__(self, size: int) -> None:
         self._size, self._total = size, np.zeros(size, dtype=np.intp)
 
-    def add(self, code: Array) -> None:
+    def add(self, code: Array, weights: Array | None) -> None:
         self._total += np.bincount(code, minlength=self._size)
 
-    def total(self) -> Counts:
-        return self._total
+    def planes(self) -> list[Array]:
+        return [self._total]
 
 
 class _CountFew:
@@ -170,14 +189,14 @@ class _CountFew:
     def __init__(self, size: int) -> None:
         self._total, self._rows = np.zeros(size, dtype=np.intp), 0
 
-    def add(self, code: Array) -> None:
+    def add(self, code: Array, weights: Array | None) -> None:
         self._rows += len(code)
         for cell in range(len(self._total) - 1):
             self._total[cell] += np.count_nonzero(code == code.dtype.type(cell))
 
-    def total(self) -> Counts:
+    def planes(self) -> list[Array]:
         self._total[-1] = self._rows - self._total[:-1].sum()
-        return self._total
+        return [self._total]
 
 
 class _CountPairs:
@@ -188,36 +207,74 @@ class _CountPairs:
         self._pairs = np.zeros(1 << 16, dtype=np.intp)
         self._odd = np.zeros(1 << 8, dtype=np.intp)
 
-    def add(self, code: Array) -> None:
+    def add(self, code: Array, weights: Array | None) -> None:
         if len(code) % 2:
             self._odd[code[-1]] += 1
             code = code[:-1]
         self._pairs += np.bincount(code.view(np.uint16), minlength=1 << 16)
 
-    def total(self) -> Counts:
+    def planes(self) -> list[Array]:
         square = self._pairs.reshape(256, 256)
-        return (square.sum(axis=0) + square.sum(axis=1) + self._odd)[: self._size]
+        return [(square.sum(axis=0) + square.sum(axis=1) + self._odd)[: self._size]]
 
 
-def _sparse(shared: Sequence[Slots], predictions: Sequence[Slots], n_rows: int) -> Tally:
-    """Counts where most cells would be empty: only the groups that occur get a table."""
+class _CountWeighted:
+    """Rows, and sums of weights and of their squares."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._planes = [np.zeros(size, dtype=dtype) for dtype in (np.intp, np.float64, np.float64)]
+
+    def add(self, code: Array, weights: Array | None) -> None:
+        assert weights is not None
+        code = code.astype(np.intp, copy=False)  # once, not in each bincount
+        for at, values in enumerate((None, weights, weights * weights)):
+            self._planes[at] += np.bincount(code, weights=values, minlength=self._size)
+
+    def planes(self) -> list[Array]:
+        return self._planes
+
+
+def _sparse(
+    shared: Sequence[Slots], predictions: Sequence[Slots], n_rows: int, weights: Array | None
+) -> Tally:
+    """Counts where most cells would be empty: only those that hold rows."""
     *keys, truth = shared
-    groups, group_of_row = _occurring(keys, n_rows)
-    tables = []
+    known = None
+    widest = max(slots.size for slots in predictions)
+    if math.prod(slots.size for slots in shared) * widest >= 1 << 63:
+        known, group_of_row = _occurring(keys, n_rows)
+        keys = [StoredSlots(group_of_row, range(len(known)), has_missing=False)]
+    n_groups = math.prod(slots.size for slots in keys)
+    occurring, tables = np.arange(1), []
     for slots in predictions:
-        _check_cells(len(groups), truth.size, slots.size)
-        table = np.zeros((len(groups), truth.size, slots.size), dtype=np.intp)
-        np.add.at(table, (group_of_row, truth.block(0, n_rows), slots.block(0, n_rows)), 1)
-        tables.append(table)
+        codes = _fused([*keys, truth, slots], 0, n_rows)
+        found, planes = _distinct(codes, weights)
+        group, at_true, at_predicted = np.unravel_index(found, (n_groups, truth.size, slots.size))
+        if keys:
+            occurring, group = np.unique(group, return_inverse=True)
+        shape = (len(occurring), truth.size, slots.size)
+        tables.append(gathered(shape, Entries(group.reshape(-1), at_true, at_predicted, planes)))
+    if known is not None:
+        return Tally(known[occurring], tuple(tables))
+    sizes = tuple(slots.size for slots in keys)
+    groups = np.stack(np.unravel_index(occurring, sizes), axis=1) if keys else np.zeros((1, 0), int)
     return Tally(groups, tuple(tables))
 
 
-def _check_cells(n_groups: int, n_true: int, n_predicted: int) -> None:
-    if n_groups * n_true * n_predicted > _MOST_CELLS:
-        raise InputError(
-            f"`by`: {n_groups:,} groups of {n_true:,} true and {n_predicted:,} predicted labels need "
-            f"more than {_MOST_CELLS:,} cells. Group by fewer keys, or join rare labels."
-        )
+def _distinct(codes: Array, weights: Array | None) -> tuple[Array, tuple[Array, ...]]:
+    """The codes that occur, in order, and the planes of each."""
+    if weights is None:
+        ordered = np.sort(codes)
+        is_new = np.ones(len(ordered), dtype=np.bool_)
+        np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+        starts = np.flatnonzero(is_new)
+        found = ordered[starts].astype(np.intp)
+        return found, (np.diff(np.append(starts, len(ordered))),)
+    found, place = np.unique(codes, return_inverse=True)
+    counter = _CountWeighted(len(found))
+    counter.add(place.reshape(-1), weights)
+    return found.astype(np.intp), tuple(counter.planes())
 
 
 def _occurring(keys: Sequence[Slots], n_rows: int) -> tuple[Counts, Counts]:

@@ -6,12 +6,16 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.columns import Columns
 from pandas_tba.errors import ColumnError, InputError, KindError, counted, listed, nearest, shown
 from pandas_tba.levels import kinds_of
 
+FloatArray = npt.NDArray[np.float64]
+
+_HUGE_WEIGHT = 1e150  # its square is a number still
 _DEFAULTS = {"y_true": "y_true", "y_pred": "y_pred"}
 
 
@@ -48,15 +52,50 @@ def _no_column(frame: pd.DataFrame, argument: str, name: Hashable) -> str:
     return f"`{argument}` must name a column of the frame; got {shown(name)}.{nearest(name, columns)} {there}"
 
 
-def check_not_scores(truth: pd.Series, predictions: dict[Hashable, pd.Series]) -> None:
+def check_not_scores(
+    columns: Columns, truth: pd.Series, predictions: dict[Hashable, pd.Series]
+) -> None:
     """Refuse predictions with fractions where y_true has none: these are scores, not labels."""
     for name, column in predictions.items():
         if _has_fractions(column) and not _has_fractions(truth):
             raise InputError(
                 f"`y_pred` column {shown(name)} holds scores, not labels: numbers with fractions, "
-                "while y_true has none. Turn them into labels first: "
-                f"df.assign(y_pred=df[{name!r}] >= 0.5).tba.score(t=0.5)."
+                "while y_true has none. Name it as what it is: "
+                f"df.tba(y_true={shown(columns.y_true)}, y_score={shown(name)}, threshold=0.5), with "
+                "pos_label= where the labels are not 0 and 1."
             )
+
+
+def score_values(name: Hashable, column: pd.Series) -> FloatArray:
+    """Scores as float, missing ones NaN; KindError for what is no number."""
+    return _as_numbers("y_score", name, column)
+
+
+def weight_values(name: Hashable, column: pd.Series) -> FloatArray:
+    """Weights as float; InputError for what is no weight."""
+    weights = _as_numbers("sample_weight", name, column)
+    is_bad = ~((weights >= 0) & (weights < _HUGE_WEIGHT))
+    if is_bad.any():
+        bad = weights[is_bad]
+        raise InputError(
+            f"`sample_weight` column {shown(name)} must hold finite weights, not negative and below "
+            f"{_HUGE_WEIGHT:g}; {counted(len(bad), 'row')} of {len(weights):,} "
+            f"{'has' if len(bad) == 1 else 'have'} others, such as {listed(bad.tolist(), 3)}. Leave "
+            "them out, or correct them."
+        )
+    return weights
+
+
+def _as_numbers(argument: str, name: Hashable, column: pd.Series) -> FloatArray:
+    try:
+        if not pd.api.types.is_bool_dtype(column.dtype):
+            return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        pass
+    raise KindError(
+        f"`{argument}` column {shown(name)} must hold numbers; got {column.dtype}. Convert it, for "
+        "example with pd.to_numeric."
+    )
 
 
 def check_not_mixed(argument: str, name: Hashable, column: pd.Series) -> None:
@@ -86,21 +125,36 @@ def _any_fraction(values: np.ndarray[Any, np.dtype[np.float64]]) -> bool:
     return bool((finite != np.floor(finite)).any())
 
 
-def missing_error(missing: dict[Hashable, int], n_rows: int, columns: Columns) -> InputError:
-    """The error for labels that are missing."""
+def missing_error(
+    missing: dict[Hashable, int], n_rows: int, columns: Columns, labelled: dict[Hashable, pd.Series]
+) -> InputError:
+    """The error for labels, scores or weights that are missing."""
     faults = [
         f"{shown(name)} ({number:,} of {counted(n_rows, 'row')})"
         for name, number in missing.items()
     ]
-    more = f" and {len(faults) - 3:,} more columns" if len(faults) > 3 else ""
+    more = f" and {counted(len(faults) - 3, 'more column')}" if len(faults) > 3 else ""
     predicted = [name for name in missing if name in columns.predictions]
-    fill = (
-        f", or give missing predictions a label of their own: df[{predicted[0]!r}].fillna('abstain') "
-        "with abstain=['abstain']"
-        if predicted
-        else ""
-    )
+    fill = ""
+    if predicted and columns.y_score is None:
+        fill = _filling(predicted[0], labelled[predicted[0]].dtype)
     return InputError(
-        f"Missing labels in {', '.join(faults[:3])}{more}. Leave these rows out with "
+        f"Missing values in {', '.join(faults[:3])}{more}. Leave these rows out with "
         f"df.tba(missing='drop'){fill}."
+    )
+
+
+def _filling(name: Hashable, dtype: Any) -> str:
+    """Python that gives missing predictions a label of their own, for columns of that dtype."""
+    label: Any = "abstain"
+    add = ""
+    if isinstance(dtype, pd.CategoricalDtype):
+        add = f".cat.add_categories([{label!r}])"
+    elif pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype):
+        label = -999
+    elif not (pd.api.types.is_string_dtype(dtype) or pd.api.types.is_object_dtype(dtype)):
+        add = ".astype(object)"
+    return (
+        ", or give missing predictions a label of their own: "
+        f"df[{name!r}]{add}.fillna({label!r}) with abstain=[{label!r}]"
     )

@@ -9,7 +9,7 @@ import pandas_tba
 
 FLOORS = {
     0: ["errors", "datasets"],
-    1: ["tempering", "columns", "levels"],
+    1: ["tempering", "columns", "levels", "cells"],
     2: ["catalog", "labelling", "groups", "encoding"],
     3: ["confusion", "validation"],
     4: ["grouping", "tallying"],

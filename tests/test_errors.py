@@ -1,30 +1,14 @@
-"""Errors and warnings, whole: every one names the argument, what it got, and the next step."""
-
-import warnings
+"""Errors about a frame, whole: every one names the argument, what it got, and the next step."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from pandas.testing import assert_frame_equal
+from frames import PURE, TEXT, assert_untouched, doubled, made
 
 import pandas_tba as tba
 
-
-def frame_of(**columns):
-    """Four rows and a group, with some columns replaced or added; None leaves one out."""
-    plain = {"y_true": [1, 0, 1, 0], "y_pred": [1, 0, 0, 0], "segment": [*"aabb"]}
-    held = {name: values for name, values in {**plain, **columns}.items() if values is not None}
-    return pd.DataFrame(held)
-
-
-def doubled(*names):
-    return pd.DataFrame([[1] * len(names)] * 2, columns=names)
-
-
 matrix = tba.ConfusionCounts.from_matrix
 from_table = tba.ConfusionCounts.from_table
-PURE = {"y_true": [1, 1, 0, 0], "y_pred": [1, 1, 0, 0]}
-TEXT = {"y_true": [*"abab"], "y_pred": [*"abab"]}
 
 
 # columns of the frame, question, class of the error, text
@@ -239,7 +223,7 @@ ERRORS = {
         lambda df: df.tba.score(),
         tba.InputError,
         (
-            "Missing labels in 'y_true' (2 of 4 rows). Leave these rows out with "
+            "Missing values in 'y_true' (2 of 4 rows). Leave these rows out with "
             "df.tba(missing='drop')."
         ),
     ),
@@ -248,9 +232,9 @@ ERRORS = {
         lambda df: df.tba.score(),
         tba.InputError,
         (
-            "Missing labels in 'y_pred' (1 of 4 rows). Leave these rows out with "
+            "Missing values in 'y_pred' (1 of 4 rows). Leave these rows out with "
             "df.tba(missing='drop'), or give missing predictions a label of their own: "
-            "df['y_pred'].fillna('abstain') with abstain=['abstain']."
+            "df['y_pred'].fillna(-999) with abstain=[-999]."
         ),
     ),
     "missing in five columns": (
@@ -258,7 +242,7 @@ ERRORS = {
         lambda df: df.tba(y_pred=[*"pqrst"]).score(),
         tba.InputError,
         (
-            "Missing labels in 'p' (1 of 4 rows), 'q' (1 of 4 rows), 'r' (1 of 4 rows) and 2 "
+            "Missing values in 'p' (1 of 4 rows), 'q' (1 of 4 rows), 'r' (1 of 4 rows) and 2 "
             "more columns. Leave these rows out with df.tba(missing='drop'), or give missing "
             "predictions a label of their own: df['p'].fillna('abstain') with "
             "abstain=['abstain']."
@@ -610,7 +594,7 @@ ERRORS = {
         {"y_true": [1, None, 1, 0], "n": [1, 2, 3, 4]},
         from_table,
         tba.InputError,
-        "Missing labels in 'y_true' (2 rows); leave these lines out.",
+        "Missing values in 'y_true' (2 rows); leave these lines out.",
     ),
     "table with negative n": (
         {"n": [1, -2, 3, 4]},
@@ -619,221 +603,6 @@ ERRORS = {
         "`n` must hold whole numbers of rows, not negative, finite and below 2**63; got -2.",
     ),
 }
-
-# the same without a frame
-OTHERS = {
-    "cells: infinite": (
-        lambda: matrix([[1, np.inf], [0, 1]]),
-        tba.InputError,
-        "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; got inf.",
-    ),
-    "cells: negative": (
-        lambda: matrix([[1, -1], [0, 1]]),
-        tba.InputError,
-        "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; got -1.",
-    ),
-    "cells: fraction": (
-        lambda: matrix([[1, 0.5], [0, 1]]),
-        tba.InputError,
-        "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; got 0.5.",
-    ),
-    "cells: missing": (
-        lambda: matrix([[1, np.nan], [0, 1]]),
-        tba.InputError,
-        "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; got nan.",
-    ),
-    "cells: text": (
-        lambda: matrix([["x", "y"], ["z", "z"]]),
-        tba.InputError,
-        "`matrix` must hold whole numbers of rows; got [['x', 'y'], ['z', 'z']].",
-    ),
-    "cells: 2**63": (
-        lambda: matrix([[2**63, 0], [0, 1]]),
-        tba.InputError,
-        (
-            "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; "
-            "got 9.223372036854776e+18."
-        ),
-    ),
-    "shape: ragged": (
-        lambda: matrix([[1, 2], [0]]),
-        tba.InputError,
-        "`matrix` must hold whole numbers of rows; got [[1, 2], [0]].",
-    ),
-    "shape: not square": (
-        lambda: matrix([[1, 2, 3], [0, 1, 2]]),
-        tba.InputError,
-        "`matrix` must have the shape (L, L), or (G, L, L) for groups; got (2, 3).",
-    ),
-    "shape: one axis": (
-        lambda: matrix([1, 2]),
-        tba.InputError,
-        "`matrix` must have the shape (L, L), or (G, L, L) for groups; got (2,).",
-    ),
-    "shape: labels": (
-        lambda: matrix([[1, 2], [0, 3]], labels=["a"]),
-        tba.InputError,
-        "`matrix` has 2 labels, but `labels` and `abstain` name 1: 'a'.",
-    ),
-    "shape: no groups": (
-        lambda: matrix([[[1, 2], [0, 3]]] * 2),
-        tba.InputError,
-        "`groups` must name the 2 matrices.",
-    ),
-    "shape: groups": (
-        lambda: matrix([[[1, 2], [0, 3]]] * 2, groups=[*"abc"]),
-        tba.InputError,
-        "`groups` names 3 groups, but `matrix` holds 2.",
-    ),
-    "frame with a label twice": (
-        lambda: matrix(pd.DataFrame([[1, 2], [3, 4]], index=[*"aa"], columns=[*"ab"])),
-        tba.InputError,
-        (
-            "`matrix` must name each label once, all of them among 'a', 'b'; rows 'a', 'a', "
-            "columns 'a', 'b'."
-        ),
-    ),
-    "no frame": (
-        lambda: tba.count({"y_true": [1]}),
-        tba.KindError,
-        (
-            "`frame` must be a pandas DataFrame; got builtins.dict. Convert it first, for "
-            "example with to_pandas()."
-        ),
-    ),
-    "arrays of two lengths": (
-        lambda: tba.tempered_balanced_accuracy_score([1, 0], [1]),
-        tba.InputError,
-        "`y_true` and `y_pred` must be of one length; got 2 and 1.",
-    ),
-    "arrays of two axes": (
-        lambda: tba.tempered_balanced_accuracy_score([[1, 0]], [[1, 0]]),
-        tba.InputError,
-        "`y_true` must be one column of labels; got shape (1, 2).",
-    ),
-    "class_weights": (
-        lambda: tba.class_weights([-1, 2]),
-        tba.InputError,
-        "`prevalence` must hold finite numbers that are not negative.",
-    ),
-    "cost: zero": (
-        lambda: tba.t_from_cost_ratio(0, 0.1, 0.2),
-        tba.InputError,
-        "`cost` must be a positive, finite number; got 0.",
-    ),
-    "cost: equal classes": (
-        lambda: tba.t_from_cost_ratio(2, 0.1, 0.1),
-        tba.InputError,
-        (
-            "`prevalence_k` and `prevalence_j` are both 0.1: classes of equal prevalence have "
-            "equal weight at every t, so no t expresses a cost ratio."
-        ),
-    ),
-    "cost: per": (
-        lambda: tba.t_from_cost_ratio(2, 0.1, 0.2, per="row"),
-        tba.InputError,
-        "`per` must be one of 'class', 'error'; got 'row'.",
-    ),
-    "entropy: one class": (
-        lambda: tba.t_from_entropy([1]),
-        tba.InputError,
-        "`prevalence` must hold one finite number for each of two or more classes.",
-    ),
-    "entropy: negative": (
-        lambda: tba.t_from_entropy([1, -1]),
-        tba.InputError,
-        "`prevalence` must not be negative, and not zero for every class.",
-    ),
-}
-
-WARNINGS = {
-    "only predicted": (
-        {"y_true": [*"abab"], "y_pred": [*"abA?"]},
-        lambda df: df.tba.score(t=1),
-        tba.InputWarning,
-        (
-            "Predicted, but never in y_true: '?', 'A'. Rows with such a prediction count as "
-            "errors; it is no class. 'A' differs from 'a' only by blanks or case. Declare the "
-            "classes with labels=[...], or what is none with abstain=[...]."
-        ),
-    ),
-    "absent": (
-        PURE,
-        lambda df: df.tba.score(by="segment"),
-        tba.UndefinedWarning,
-        (
-            "Undefined recall of classes without rows: Group 'a': no rows of 0; Group 'b': no "
-            "rows of 1. The score is NaN wherever such a class has weight: at t <= 0, and with "
-            "a common prevalence. See absent=, smoothing= and bounds(); labels= fixes the "
-            "classes."
-        ),
-    ),
-    "no rows": (
-        {},
-        lambda df: df.iloc[:0].tba.score(),
-        tba.UndefinedWarning,
-        "Undefined: there are no rows, hence no classes, and the score is NaN.",
-    ),
-    "metrics": (
-        PURE,
-        lambda df: df.tba.metrics(by="segment"),
-        tba.UndefinedWarning,
-        (
-            "Undefined, hence NaN: balanced_accuracy, recall_macro, precision_macro, f1_macro, "
-            "mcc and 5 more. Group 'a': no rows of 0, never predicted 0; Group 'b': no rows of "
-            "1, never predicted 1."
-        ),
-    ),
-    "per_class": (
-        PURE,
-        lambda df: df.tba.per_class(by="segment"),
-        tba.UndefinedWarning,
-        (
-            "Undefined, hence NaN: recall, specificity, precision, f1. Group 'a': no rows of "
-            "0, never predicted 0; Group 'b': no rows of 1, never predicted 1."
-        ),
-    ),
-    "shares": (
-        PURE,
-        lambda df: df.tba.confusion_matrix(by="segment", normalize="true"),
-        tba.UndefinedWarning,
-        (
-            "Undefined, hence NaN: shares of a total of no rows. Group 'a': no rows of 0, "
-            "never predicted 0; Group 'b': no rows of 1, never predicted 1."
-        ),
-    ),
-    "one class": (
-        {"y_true": [*"aaaa"], "y_pred": [*"aaaa"]},
-        lambda df: df.tba.score(adjusted=True),
-        tba.UndefinedWarning,
-        (
-            "Undefined: an adjusted score needs two classes, and 'a' is the only one. Declare "
-            "the classes with labels=."
-        ),
-    ),
-    "many floats": (
-        {"y_true": [0, 1] * 600, "y_pred": [0, 1] * 600, "segment": np.arange(1200) / 7},
-        lambda df: df.tba.counts(by="segment"),
-        tba.InputWarning,
-        (
-            "`by`: 'segment' holds 1,200 different numbers, each a group of its own. To group "
-            "by ranges: by=pd.cut(df['segment'], 10), or pd.qcut(df['segment'], 10) for equal "
-            "sizes."
-        ),
-    ),
-}
-
-
-def made(columns):
-    frame = columns if isinstance(columns, pd.DataFrame) else frame_of(**columns)
-    frame.attrs["source"] = {"file": "x.csv"}
-    return frame
-
-
-def assert_untouched(frame, before):
-    assert_frame_equal(frame, before)
-    assert frame.attrs == before.attrs == {"source": {"file": "x.csv"}}
-    assert frame.dtypes.equals(before.dtypes)
 
 
 @pytest.mark.parametrize(("columns", "ask", "kind", "text"), ERRORS.values(), ids=ERRORS)
@@ -845,62 +614,3 @@ def test_errors_about_a_frame(columns, ask, kind, text):
     assert str(raised.value) == text
     assert type(raised.value) is kind
     assert_untouched(frame, before)
-
-
-@pytest.mark.parametrize(("ask", "kind", "text"), OTHERS.values(), ids=OTHERS)
-def test_other_errors(ask, kind, text):
-    with pytest.raises(kind) as raised:
-        ask()
-    assert str(raised.value) == text
-
-
-@pytest.mark.parametrize(("columns", "ask", "kind", "text"), WARNINGS.values(), ids=WARNINGS)
-def test_warnings_come_once_and_point_at_the_caller(columns, ask, kind, text):
-    frame = made(columns)
-    before = frame.copy(deep=True)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        ask(frame)
-    assert [str(warning.message) for warning in caught] == [text]
-    assert [warning.category for warning in caught] == [kind]
-    assert [warning.filename for warning in caught] == [__file__]
-    assert_untouched(frame, before)
-
-
-@pytest.mark.parametrize(
-    ("kind", "builtin"),
-    [
-        (tba.InputError, ValueError),
-        (tba.ColumnError, KeyError),
-        (tba.KindError, TypeError),
-        (tba.InputWarning, UserWarning),
-        (tba.UndefinedWarning, UserWarning),
-    ],
-)
-def test_each_class_is_the_child_of_a_builtin(kind, builtin):
-    assert issubclass(kind, builtin)
-
-
-@pytest.mark.parametrize("columns", [{}, PURE, TEXT], ids=["plain", "pure", "text"])
-@pytest.mark.filterwarnings("ignore::pandas_tba.UndefinedWarning")
-def test_answers_leave_the_frame_untouched(columns):
-    frame = made(columns)
-    before = frame.copy(deep=True)
-    for method in ("counts", "score", "metrics", "per_class", "confusion_matrix", "bounds"):
-        for by in (None, "segment", frame["segment"], frame.index):
-            getattr(frame.tba, method)(by=by)
-    assert_untouched(frame, before)
-
-
-@pytest.mark.filterwarnings("ignore::pandas_tba.UndefinedWarning")
-def test_a_result_can_be_changed_without_changing_the_counts():
-    counts = frame_of().tba.counts(by="segment")
-    before = counts.to_table()
-    for table in (tba.metrics(counts), tba.per_class(counts), tba.confusion_matrix(counts)):
-        for column in table:
-            table[column] = 0
-        table.attrs.clear()
-    assert_frame_equal(counts.to_table(), before)
-    for array in (counts.cells, counts.hits, counts.support, counts.predicted):
-        with pytest.raises(ValueError, match="read-only"):
-            array[:] = 0

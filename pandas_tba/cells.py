@@ -1,0 +1,231 @@
+"""How many rows each cell of a table of counts holds: dense, or sparse where most cells are empty.
+
+A cell is a group, a true and a predicted label.  A *plane* is one number for each cell: rows
+first, and where rows are weighted the sum of their weights, then that of the squared weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pandas_tba.errors import InputError
+
+Array = npt.NDArray[Any]
+Codes = npt.NDArray[np.intp]
+Shape = tuple[int, int, int]
+
+ROWS, WEIGHT, SQUARES = 0, 1, 2
+
+DENSE_CELLS = 1 << 20  # always dense up to here
+_MOST_CELLS = 1 << 26  # that are ever given out as an array
+_MOST_SUMS = 1 << 28
+
+
+class Entries(NamedTuple):
+    """Cells one by one: their group, true and predicted label, and their number in each plane."""
+
+    group: Codes
+    truth: Codes
+    predicted: Codes
+    planes: tuple[Array, ...]
+
+    def among(self, kept: npt.NDArray[np.bool_]) -> Entries:
+        """Only some of the cells."""
+        group, truth, predicted, planes = self
+        kept_planes = tuple(plane[kept] for plane in planes)
+        return Entries(group[kept], truth[kept], predicted[kept], kept_planes)
+
+
+def joined(parts: Sequence[Entries]) -> Entries:
+    """One after the other."""
+    group, truth, predicted = (np.concatenate([part[axis] for part in parts]) for axis in range(3))
+    together = zip(*(part.planes for part in parts), strict=True)
+    return Entries(group, truth, predicted, tuple(np.concatenate(pieces) for pieces in together))
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """G groups by T true by P predicted labels.
+
+    ``planes`` are (G, T, P); with ``keys`` they are (N,), one number for each of the N cells that
+    are not empty, and the keys are the places of these cells in the flat table, in order.
+    """
+
+    shape: Shape
+    planes: tuple[Array, ...]
+    keys: Array | None = None
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether there are sums of weights beside the rows."""
+        return len(self.planes) > 1
+
+    def dense(self, plane: int) -> Array:
+        """One plane as an array (G, T, P)."""
+        if self.keys is None:
+            return self.planes[plane]
+        if math.prod(self.shape) > _MOST_CELLS:
+            raise InputError(
+                f"{self.shape[0]:,} groups of {self.shape[1]:,} x {self.shape[2]:,} labels are more "
+                f"than {_MOST_CELLS:,} cells, too many for one array. to_table() lists those that "
+                "hold rows; hits, support and predicted have the sums."
+            )
+        held = np.zeros(self.shape, dtype=self.planes[plane].dtype)
+        held.reshape(-1)[self.keys] = self.planes[plane]
+        return held
+
+    def entries(self) -> Entries:
+        """The cells that are not empty."""
+        keys, planes = self.keys, self.planes
+        if keys is None:
+            keys = np.flatnonzero(planes[ROWS])
+            planes = tuple(plane.reshape(-1)[keys] for plane in planes)
+        before, predicted = np.divmod(keys, max(self.shape[2], 1))
+        group, truth = np.divmod(before, max(self.shape[1], 1))
+        return Entries(group, truth, predicted, planes)
+
+    def hits(self, plane: int) -> Array:
+        """Sums over cells predicted right, (G, T): both axes must have the same labels."""
+        if self.keys is None:
+            return _class_major(np.einsum("gll->lg", self.planes[plane]))
+        entries = self.entries()
+        right = entries.truth == entries.predicted
+        numbers = entries.planes[plane][right]
+        return self._summed(entries.group[right], entries.truth[right], numbers, self.shape[1])
+
+    def support(self, plane: int) -> Array:
+        """Sums over the predicted labels, (G, T)."""
+        if self.keys is None:
+            return _summed_last(self.planes[plane])
+        entries = self.entries()
+        return self._summed(entries.group, entries.truth, entries.planes[plane], self.shape[1])
+
+    def predicted(self, plane: int) -> Array:
+        """Sums over the true labels, (G, P)."""
+        if self.keys is None:
+            return _summed_last(self.planes[plane].transpose(0, 2, 1))
+        entries = self.entries()
+        return self._summed(entries.group, entries.predicted, entries.planes[plane], self.shape[2])
+
+    def _summed(self, group: Codes, label: Codes, numbers: Array, n_labels: int) -> Array:
+        n_groups = self.shape[0]
+        if n_groups * n_labels > _MOST_SUMS:
+            raise InputError(
+                f"{n_groups:,} groups of {n_labels:,} labels are too many for one table. Group by "
+                "fewer keys, or join rare labels."
+            )
+        held = np.zeros(n_labels * n_groups, dtype=numbers.dtype)
+        np.add.at(held, label * n_groups + group, numbers)
+        return _class_major(held.reshape(n_labels, n_groups))
+
+    def moved(self, group: Codes, truth: Codes, predicted: Codes, shape: Shape) -> Cells:
+        """Cells where their groups and labels stand in another table; those at -1 are left out.
+
+        Groups that meet are added up. Labels never meet.
+        """
+        if self.keys is None and math.prod(shape) <= max(DENSE_CELLS, 2 * self.planes[0].size):
+            planes = (_relabelled(plane, truth, predicted, shape) for plane in self.planes)
+            return Cells(shape, tuple(_regrouped(plane, group, shape[0]) for plane in planes))
+        found = self.entries()
+        at = Entries(
+            group[found.group], truth[found.truth], predicted[found.predicted], found.planes
+        )
+        kept = (at.group >= 0) & (at.truth >= 0) & (at.predicted >= 0)
+        return gathered(shape, at if kept.all() else at.among(kept))
+
+    def __add__(self, other: Cells) -> Cells:
+        """Cell by cell; both must have one shape."""
+        if self.keys is None and other.keys is None:
+            pairs = zip(self.planes, other.planes, strict=True)
+            return Cells(self.shape, tuple(mine + theirs for mine, theirs in pairs))
+        return gathered(self.shape, joined([self.entries(), other.entries()]))
+
+
+def _relabelled(plane: Array, truth: Codes, predicted: Codes, shape: Shape) -> Array:
+    if plane.shape[1:] == shape[1:] and _is_identity(truth) and _is_identity(predicted):
+        return plane
+    if truth.min(initial=0) < 0 or predicted.min(initial=0) < 0:
+        plane = plane[:, truth >= 0][:, :, predicted >= 0]
+        truth, predicted = truth[truth >= 0], predicted[predicted >= 0]
+    whole = np.zeros((len(plane), *shape[1:]), dtype=plane.dtype)
+    whole[:, truth[:, None], predicted] = plane
+    return whole
+
+
+def _regrouped(plane: Array, group: Codes, n_groups: int) -> Array:
+    if len(plane) == n_groups and _is_identity(group):
+        return plane
+    if group.min(initial=0) < 0:
+        plane, group = plane[group >= 0], group[group >= 0]
+    if n_groups == 1:
+        return np.asarray(plane.sum(axis=0, keepdims=True))
+    whole = np.zeros((n_groups, *plane.shape[1:]), dtype=plane.dtype)
+    if len(group) <= n_groups and (group[1:] > group[:-1]).all():
+        whole[group] = plane
+    else:
+        np.add.at(whole, group, plane)
+    return whole
+
+
+def _is_identity(places: Codes) -> bool:
+    return bool((places == np.arange(len(places))).all())
+
+
+def gathered(shape: Shape, entries: Entries) -> Cells:
+    """Cells from entries in any order; those of one cell are added up."""
+    n_cells = math.prod(shape)
+    keys = (entries.group.astype(np.int64) * shape[1] + entries.truth) * shape[2]
+    keys += entries.predicted
+    if n_cells <= max(DENSE_CELLS, 4 * len(keys)):
+        dense = []
+        for plane in entries.planes:
+            total = np.zeros(n_cells, dtype=plane.dtype)
+            np.add.at(total, keys, plane)
+            dense.append(total.reshape(shape))
+        return Cells(shape, tuple(dense))
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    starts = np.flatnonzero(np.append(keys[:1] == keys[:1], keys[1:] != keys[:-1]))
+    if not len(keys):
+        return Cells(shape, entries.planes, keys)
+    sums = tuple(np.add.reduceat(plane[order], starts) for plane in entries.planes)
+    return Cells(shape, sums, keys[starts])
+
+
+def stacked(parts: Sequence[Cells]) -> Cells:
+    """The groups of several tables of the same labels, one table below the other."""
+    if len(parts) == 1:
+        return parts[0]
+    shape = (sum(part.shape[0] for part in parts), *parts[0].shape[1:])
+    if all(part.keys is None for part in parts):
+        together = zip(*(part.planes for part in parts), strict=True)
+        return Cells(shape, tuple(np.concatenate(planes) for planes in together))
+    found, start = [], 0
+    for part in parts:
+        entries = part.entries()
+        found.append(entries._replace(group=entries.group + start))
+        start += part.shape[0]
+    return gathered(shape, joined(found))
+
+
+def _summed_last(cells: Array) -> Array:
+    """Sum over the last axis; a short one by whole slices, which numpy adds several times faster."""
+    if cells.shape[2] > 16:
+        return _class_major(cells.sum(axis=2).T)
+    total = np.zeros(cells.shape[1::-1], dtype=cells.dtype)
+    for column in range(cells.shape[2]):
+        total += cells[:, :, column].T
+    return _class_major(total)
+
+
+def _class_major(by_class: Array) -> Array:
+    """(L, G) -> (G, L) that lies class by class in memory, so that work over groups is contiguous."""
+    held = np.array(by_class, order="C").T
+    held.flags.writeable = False
+    return held

@@ -1,0 +1,185 @@
+"""Errors of the functions that take no frame, and what all error classes share."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from frames import PURE, TEXT, assert_untouched, frame_of, made
+from pandas.testing import assert_frame_equal
+
+import pandas_tba as tba
+
+matrix = tba.ConfusionCounts.from_matrix
+from_table = tba.ConfusionCounts.from_table
+
+
+# the same without a frame
+OTHERS = {
+    "cells: infinite": (
+        lambda: matrix([[1, np.inf], [0, 1]]),
+        tba.InputError,
+        "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; got inf.",
+    ),
+    "cells: negative": (
+        lambda: matrix([[1, -1], [0, 1]]),
+        tba.InputError,
+        "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; got -1.",
+    ),
+    "cells: fraction": (
+        lambda: matrix([[1, 0.5], [0, 1]]),
+        tba.InputError,
+        "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; got 0.5.",
+    ),
+    "cells: missing": (
+        lambda: matrix([[1, np.nan], [0, 1]]),
+        tba.InputError,
+        "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; got nan.",
+    ),
+    "cells: text": (
+        lambda: matrix([["x", "y"], ["z", "z"]]),
+        tba.InputError,
+        "`matrix` must hold whole numbers of rows; got [['x', 'y'], ['z', 'z']].",
+    ),
+    "cells: 2**63": (
+        lambda: matrix([[2**63, 0], [0, 1]]),
+        tba.InputError,
+        (
+            "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; "
+            "got 9.223372036854776e+18."
+        ),
+    ),
+    "shape: ragged": (
+        lambda: matrix([[1, 2], [0]]),
+        tba.InputError,
+        "`matrix` must hold whole numbers of rows; got [[1, 2], [0]].",
+    ),
+    "shape: not square": (
+        lambda: matrix([[1, 2, 3], [0, 1, 2]]),
+        tba.InputError,
+        "`matrix` must have the shape (L, L), or (G, L, L) for groups; got (2, 3).",
+    ),
+    "shape: one axis": (
+        lambda: matrix([1, 2]),
+        tba.InputError,
+        "`matrix` must have the shape (L, L), or (G, L, L) for groups; got (2,).",
+    ),
+    "shape: labels": (
+        lambda: matrix([[1, 2], [0, 3]], labels=["a"]),
+        tba.InputError,
+        "`matrix` has 2 labels, but `labels` and `abstain` name 1: 'a'.",
+    ),
+    "shape: no groups": (
+        lambda: matrix([[[1, 2], [0, 3]]] * 2),
+        tba.InputError,
+        "`groups` must name the 2 matrices.",
+    ),
+    "shape: groups": (
+        lambda: matrix([[[1, 2], [0, 3]]] * 2, groups=[*"abc"]),
+        tba.InputError,
+        "`groups` names 3 groups, but `matrix` holds 2.",
+    ),
+    "frame with a label twice": (
+        lambda: matrix(pd.DataFrame([[1, 2], [3, 4]], index=[*"aa"], columns=[*"ab"])),
+        tba.InputError,
+        (
+            "`matrix` must name each label once, all of them among 'a', 'b'; rows 'a', 'a', "
+            "columns 'a', 'b'."
+        ),
+    ),
+    "no frame": (
+        lambda: tba.count({"y_true": [1]}),
+        tba.KindError,
+        (
+            "`frame` must be a pandas DataFrame; got builtins.dict. Convert it first, for "
+            "example with to_pandas()."
+        ),
+    ),
+    "arrays of two lengths": (
+        lambda: tba.tempered_balanced_accuracy_score([1, 0], [1]),
+        tba.InputError,
+        "`y_true` and `y_pred` must be of one length; got 2 and 1.",
+    ),
+    "arrays of two axes": (
+        lambda: tba.tempered_balanced_accuracy_score([[1, 0]], [[1, 0]]),
+        tba.InputError,
+        "`y_true` must be one column of labels; got shape (1, 2).",
+    ),
+    "class_weights": (
+        lambda: tba.class_weights([-1, 2]),
+        tba.InputError,
+        "`prevalence` must hold finite numbers that are not negative.",
+    ),
+    "cost: zero": (
+        lambda: tba.t_from_cost_ratio(0, 0.1, 0.2),
+        tba.InputError,
+        "`cost` must be a positive, finite number; got 0.",
+    ),
+    "cost: equal classes": (
+        lambda: tba.t_from_cost_ratio(2, 0.1, 0.1),
+        tba.InputError,
+        (
+            "`prevalence_k` and `prevalence_j` are both 0.1: classes of equal prevalence have "
+            "equal weight at every t, so no t expresses a cost ratio."
+        ),
+    ),
+    "cost: per": (
+        lambda: tba.t_from_cost_ratio(2, 0.1, 0.2, per="row"),
+        tba.InputError,
+        "`per` must be one of 'class', 'error'; got 'row'.",
+    ),
+    "entropy: one class": (
+        lambda: tba.t_from_entropy([1]),
+        tba.InputError,
+        "`prevalence` must hold one finite number for each of two or more classes.",
+    ),
+    "entropy: negative": (
+        lambda: tba.t_from_entropy([1, -1]),
+        tba.InputError,
+        "`prevalence` must not be negative, and not zero for every class.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("ask", "kind", "text"), OTHERS.values(), ids=OTHERS)
+def test_other_errors(ask, kind, text):
+    with pytest.raises(kind) as raised:
+        ask()
+    assert str(raised.value) == text
+
+
+@pytest.mark.parametrize(
+    ("kind", "builtin"),
+    [
+        (tba.InputError, ValueError),
+        (tba.ColumnError, KeyError),
+        (tba.KindError, TypeError),
+        (tba.InputWarning, UserWarning),
+        (tba.UndefinedWarning, UserWarning),
+    ],
+)
+def test_each_class_is_the_child_of_a_builtin(kind, builtin):
+    assert issubclass(kind, builtin)
+
+
+@pytest.mark.parametrize("columns", [{}, PURE, TEXT], ids=["plain", "pure", "text"])
+@pytest.mark.filterwarnings("ignore::pandas_tba.UndefinedWarning")
+def test_answers_leave_the_frame_untouched(columns):
+    frame = made(columns)
+    before = frame.copy(deep=True)
+    for method in ("counts", "score", "metrics", "per_class", "confusion_matrix", "bounds"):
+        for by in (None, "segment", frame["segment"], frame.index):
+            getattr(frame.tba, method)(by=by)
+    assert_untouched(frame, before)
+
+
+@pytest.mark.filterwarnings("ignore::pandas_tba.UndefinedWarning")
+def test_a_result_can_be_changed_without_changing_the_counts():
+    counts = frame_of().tba.counts(by="segment")
+    before = counts.to_table()
+    for table in (tba.metrics(counts), tba.per_class(counts), tba.confusion_matrix(counts)):
+        for column in table:
+            table[column] = 0
+        table.attrs.clear()
+    assert_frame_equal(counts.to_table(), before)
+    for array in (counts.cells, counts.hits, counts.support, counts.predicted):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0
