@@ -12,7 +12,7 @@ from pandas_tba.catalog import Metric
 from pandas_tba.columns import Columns, Missing
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.counting import count_frame
-from pandas_tba.errors import shown
+from pandas_tba.errors import listed, shown
 from pandas_tba.framing import Exponent, Prevalence
 from pandas_tba.tables import Absent
 
@@ -88,9 +88,7 @@ class TbaAccessor:
             f"<df.tba: {len(self._frame):,} rows, y_true={shown(bound.y_true)}, y_pred={shown(bound.y_pred)}{model}>"
         ]
         if lacking:
-            lines.append(
-                f"No column {', '.join(map(shown, lacking))}. Name yours: df.tba(y_true='y', y_pred='p')"
-            )
+            lines.append(f"No column {listed(lacking)}. Name yours: df.tba(y_true='y', y_pred='p')")
         lines.append(
             "Ask:  .score(t=0.5)  .metrics(by=...)  .per_class()  .confusion_matrix()  .bounds(t=0)  .counts()"
         )

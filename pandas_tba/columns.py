@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Literal
 
-from pandas_tba.errors import InputError, check_choice, shown
+from pandas_tba.errors import InputError, KindError, check_choice, shown
 
 Missing = Literal["raise", "drop"]
 
@@ -41,6 +41,7 @@ class Columns:
     def check(self) -> None:
         """Raise InputError where the arguments do not go together."""
         check_choice("missing", self.missing, ("raise", "drop"))
+        self._check_hashable()
         argument = "y_pred" if self.y_score is None else "y_score"
         if self.y_score is not None:
             self._check_scores()
@@ -56,6 +57,19 @@ class Columns:
         repeated = [name for name in self.predictions if self.predictions.count(name) > 1]
         if repeated:
             raise InputError(f"`{argument}` names {shown(repeated[0])} more than once.")
+
+    def _check_hashable(self) -> None:
+        argument = "y_pred" if self.y_score is None else "y_score"
+        names = [("y_true", self.y_true), ("model", self.model)]
+        names += [("sample_weight", self.sample_weight)]
+        if not isinstance(self.y_score, dict):
+            names += [(argument, name) for name in self.predictions]
+        for which, name in names:
+            if not isinstance(name, Hashable) or isinstance(name, Iterator):
+                raise KindError(
+                    f"`{which}` must be the name of a column; got a {type(name).__name__}. Put the "
+                    f"values into the frame first: df.assign({which}=...)."
+                )
 
     def _check_scores(self) -> None:
         if isinstance(self.y_score, dict):

@@ -290,15 +290,16 @@ class ConfusionCounts:
         >>> tba.score(tba.ConfusionCounts.from_matrix([[63, 27], [2, 8]]), t=0)
         0.75
         """
+        abstain, labels = tuple(abstain), None if labels is None else tuple(labels)
         if isinstance(matrix, pd.DataFrame):
-            matrix, labels = _aligned_matrix(matrix, labels, tuple(abstain))
+            matrix, labels = _aligned_matrix(matrix, labels, abstain)
         cells = whole_numbers("matrix", matrix)
         cells = cells[None] if cells.ndim == 2 else cells
         if cells.ndim != 3 or cells.shape[1] != cells.shape[2]:
             raise InputError(
                 f"`matrix` must have the shape (L, L), or (G, L, L) for groups; got {np.shape(matrix)}."
             )
-        declared = range(cells.shape[1] - len(tuple(abstain))) if labels is None else labels
+        declared = range(cells.shape[1] - len(abstain)) if labels is None else labels
         rules = label_rules(list(declared), abstain, pos_label)
         known = label_set(rules, Observed("y_true", (), ()), [])
         if len(known.values) != cells.shape[1]:
@@ -313,7 +314,7 @@ class ConfusionCounts:
         index = groups if isinstance(groups, pd.Index) else pd.Index(list(groups))
         if len(index) != len(cells):
             raise InputError(
-                f"`groups` names {len(index)} groups, but `matrix` holds {len(cells)}."
+                f"`groups` names {counted(len(index), 'group')}, but `matrix` holds {len(cells)}."
             )
         columns = [index.get_level_values(level) for level in range(index.nlevels)]
         keys, place = _groups_of_columns(index.names, columns)

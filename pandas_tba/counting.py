@@ -109,7 +109,12 @@ def count_arrays(y_true: Any, y_pred: Any, *, labels: Any = None) -> ConfusionCo
     """Counts of two columns of labels, taken by position."""
     columns = {}
     for name, values in (("y_true", y_true), ("y_pred", y_pred)):
-        column = pd.Series(values)
+        try:
+            column = pd.Series(values)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"`{name}` must be one column of labels; got a {type(values).__name__}."
+            ) from None
         if np.ndim(values) != 1:
             raise InputError(
                 f"`{name}` must be one column of labels; got shape {np.shape(values)}."

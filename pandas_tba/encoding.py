@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pandas_tba.errors import KindError, shown
 from pandas_tba.levels import kinds_of, plain_index
 
 if TYPE_CHECKING:
@@ -186,7 +187,30 @@ def narrowest(size: int) -> npt.DTypeLike:
 
 
 def encode(column: Any) -> Slots:
-    """Slots of a Series, Index or array of any dtype."""
+    """Slots of a Series, Index or array of any dtype; KindError for values that are no keys."""
+    try:
+        return _slots(column)
+    except TypeError as fault:
+        if "unhashable" not in str(fault):
+            raise
+    name = getattr(column, "name", None)
+    bad = next(value for value in column if not _is_hashable(value))
+    raise KindError(
+        f"{'An array' if name is None else f'Column {shown(name)}'} holds a {type(bad).__name__} "
+        f"({shown(bad)}), which is neither a label nor a key. Convert it, for example with "
+        "astype(str)."
+    )
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _slots(column: Any) -> Slots:
     dtype = column.dtype
     if isinstance(dtype, np.dtype):  # of a Series .array would hide that it is numpy's
         return _numpy_slots(np.asarray(column), dtype)
@@ -223,7 +247,7 @@ def _category_slots(values: pd.Categorical) -> Slots:
     return StoredSlots(
         codes.view(f"u{codes.dtype.itemsize}"),
         categories,
-        has_missing=bool(len(codes)) and codes.min() < 0,
+        has_missing=bool(len(codes) and codes.min() < 0),
         order=categories,
     )
 
@@ -277,7 +301,7 @@ def _dictionary_slots(chunks: pa.ChunkedArray) -> Slots:
 def hashed(values: Any) -> Slots:
     """Slots of any values by hashing them, in the order in which they occur."""
     codes, found = pd.factorize(values, use_na_sentinel=True)
-    has_missing = bool(len(codes)) and codes.min() < 0
+    has_missing = bool(len(codes) and codes.min() < 0)
     levels = pd.Index(found, dtype=found.dtype, tupleize_cols=False)
     if levels.dtype == object:
         levels = _one_form(levels, values)

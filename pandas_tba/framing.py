@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.confusion import ConfusionCounts
-from pandas_tba.errors import InputError, check_choice, listed, shown
+from pandas_tba.errors import InputError, KindError, check_choice, listed, shown
 from pandas_tba.tempering import check_t
 
 FloatArray = npt.NDArray[np.float64]
@@ -20,6 +20,15 @@ Exponent: TypeAlias = float | Iterable[float]
 Prevalence: TypeAlias = Literal["own", "pooled"] | Mapping[Any, float] | pd.Series
 
 _MOST_LABELS = 20  # in attrs, which pandas copies with every table made from this one
+
+
+def check_counts(counts: object) -> None:
+    """KindError unless these are counts."""
+    if not isinstance(counts, ConfusionCounts):
+        raise KindError(
+            f"`counts` must be ConfusionCounts; got {type(counts).__name__}. Count first: "
+            "tba.count(df, y_true='y', y_pred='p'), or ask the frame: df.tba.score(t=0.5)."
+        )
 
 
 def exponents_of(t: Exponent) -> tuple[list[float], bool]:
@@ -140,7 +149,7 @@ def _appended_level(
 
 def described(table: Any, counts: ConfusionCounts, t: Any, prevalence: Any) -> Any:
     """The table with its t, prevalence and classes in attrs: JSON values, few and short."""
-    classes = [str(label) for label in counts.label_set.classes]
+    classes = [_short(str(label)) for label in counts.label_set.classes]
     about: dict[str, Any] = {"classes": classes if len(classes) <= _MOST_LABELS else len(classes)}
     if t is not None:
         exponents, is_list = exponents_of(t)
@@ -154,6 +163,10 @@ def described(table: Any, counts: ConfusionCounts, t: Any, prevalence: Any) -> A
         about["n_missing"] = counts.n_missing
     table.attrs["tba"] = about
     return table
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _json_number(value: float) -> float | str:

@@ -133,7 +133,15 @@ def _key_of_grouper(frame: pd.DataFrame, grouper: pd.Grouper) -> Key:
         if grouper.key is None and isinstance(name, int) and name not in frame.index.names:
             return Key(frame.index.names[name], frame.index.get_level_values(name))
         return Key(name, _column_or_level(frame, name))
-    grouped = frame.groupby(grouper)
+    if grouper.key is not None:
+        _column_or_level(frame, grouper.key)
+    try:
+        grouped = frame.groupby(grouper)
+    except (TypeError, KeyError, ValueError) as fault:
+        raise KindError(
+            f"`by` holds a Grouper that pandas cannot use here: {fault}. Group by "
+            "a column of dates, or without freq=."
+        ) from None
     bins = grouped.size().index
     codes = grouped.ngroup().fillna(-1).astype(int)
     return Key(bins.name, pd.Categorical.from_codes(codes, categories=bins, ordered=True))

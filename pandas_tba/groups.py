@@ -50,7 +50,7 @@ class Groups:
     def values(self, at: int) -> Hashable:
         """Key of one group as a user would write it: a value, or a tuple for several keys."""
         key = tuple(
-            level[code] if code >= 0 else np.nan
+            level[code : code + 1].tolist()[0] if code >= 0 else np.nan
             for level, code in zip(self.levels, self.codes[at], strict=True)
         )
         return key[0] if len(key) == 1 else key

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,6 +57,8 @@ def label_rules(
     labels: Iterable[Value] | None, abstain: Iterable[Value], pos_label: Value | None
 ) -> LabelRules:
     """Check what the user declared of the labels."""
+    if not isinstance(pos_label, Hashable) or pos_label != pos_label:
+        raise InputError(f"`pos_label` must be one label; got {shown(pos_label)}.")
     classes = None if labels is None else _label_list("labels", labels)
     rules = LabelRules(classes, _label_list("abstain", abstain), pos_label)
     if classes is None:

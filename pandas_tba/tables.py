@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pandas_tba.catalog import METRICS, Metric, find_metrics, ratio
+from pandas_tba.catalog import METRICS, Metric, evaluate, find_metrics, ratio
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.counting import count_arrays
 from pandas_tba.errors import InputError, check_choice, listed, shown
 from pandas_tba.framing import (
     Exponent,
     Prevalence,
+    check_counts,
     check_names,
     class_prevalence,
     described,
@@ -29,6 +30,7 @@ from pandas_tba.framing import (
     with_t,
 )
 from pandas_tba.reasons import (
+    causes,
     report_absent,
     report_single_class,
     report_undefined,
@@ -95,6 +97,7 @@ def score(
     >>> tba.score(counts, t=[0, 0.5, 1]).round(3).tolist()
     [0.689, 0.833, 0.92]
     """
+    check_counts(counts)
     exponents, is_list = exponents_of(t)
     check_choice("absent", absent, ("nan", "exclude", "raise"))
     _check_smoothing(smoothing)
@@ -171,6 +174,7 @@ def metrics(
          n  min_support  n_absent  accuracy  balanced_accuracy  recall
     0  100           10         0      0.71               0.75     0.8
     """
+    check_counts(counts)
     exponents, is_list = exponents_of(t)
     chosen = _chosen_metrics(counts, metrics)
     names = [*size_names(counts), *(metric.name for metric in chosen)]
@@ -223,11 +227,11 @@ def _evaluated(
 ) -> FloatArray:
     """Values of one metric: (G,), or (G, T) where it depends on t."""
     if metric.kind == "class":
-        of_class = np.asarray(metric.function(*arrays))
+        of_class = evaluate(metric, arrays, counts.is_class)
         return of_class[:, counts.label_set.values.index(counts.pos_label)]
     if not metric.takes_t:
-        return np.asarray(metric.function(*arrays, counts.is_class))
-    columns = [metric.function(*arrays, counts.is_class, t=t) for t in exponents]
+        return evaluate(metric, arrays, counts.is_class)
+    columns = [evaluate(metric, arrays, counts.is_class, t) for t in exponents]
     return np.stack(columns, axis=1)
 
 
@@ -269,6 +273,7 @@ def per_class(
     0          True       90         65    63     0.7
     1          True       10         35     8     0.8
     """
+    check_counts(counts)
     chosen = [metric for metric in METRICS if metric.kind == "class"]
     if metrics is not None:
         chosen = find_metrics(metrics)
@@ -278,7 +283,7 @@ def per_class(
             f"`metrics`: {listed(overall)} speaks of all classes together; ask metrics() for it."
         )
     arrays = _arrays(counts)
-    values = {metric.name: np.asarray(metric.function(*arrays)) for metric in chosen}
+    values = {metric.name: evaluate(metric, arrays, counts.is_class) for metric in chosen}
     names = ("label", "is_class", "support", "predicted", "hits", *values)
     check_names(counts, names)
     report_undefined(counts, chosen, values)
@@ -330,6 +335,7 @@ def confusion_matrix(
     0       0.7  0.3
     1       0.2  0.8
     """
+    check_counts(counts)
     check_names(counts, ("y_true", "y_pred"))
     cells: npt.NDArray[Any] = counts.cells
     if normalize is not None:
@@ -378,6 +384,7 @@ def bounds(
         n  min_support  n_absent    low   high
     0  63            0         1  0.476  0.976
     """
+    check_counts(counts)
     exponents, is_list = exponents_of(t)
     check_names(counts, (*size_names(counts), "low", "high", *(("t",) if is_list else ())))
     support, hits = of_classes(counts, counts.support), of_classes(counts, counts.hits)
@@ -449,8 +456,72 @@ def tempered_balanced_accuracy_score(
 
 
 def _check_smoothing(smoothing: float) -> None:
-    if isinstance(smoothing, (int, float, np.number)) and 0 <= smoothing < math.inf:
+    is_number = isinstance(smoothing, (int, float, np.number)) and not isinstance(smoothing, bool)
+    if is_number and 0 <= smoothing < math.inf:
         return
     raise InputError(
         f"`smoothing` must be a finite number of rows, 0 or more; got {shown(smoothing)}."
     )
+
+
+def undefined(
+    counts: ConfusionCounts,
+    *,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
+    t: Exponent = 0.5,
+) -> pd.DataFrame:
+    """Table of the values that are undefined, hence NaN in `metrics` and `per_class`, and why.
+
+    Parameters
+    ----------
+    counts : ConfusionCounts
+        Counts of rows, as `count` gives them.
+    metrics : name, Metric, or list of these, optional
+        All of METRICS by default. Those about one class are asked for every label.
+    t : float, or list of float, default 0.5
+        Exponent of tba, tba_slope and majority. A list adds the last level ``t`` to the index.
+
+    Returns
+    -------
+    DataFrame
+        A row for each undefined value, and for each class that makes it so, with the group as
+        index. Columns metric, class (None where no single class is the reason) and reason.
+
+    Raises
+    ------
+    InputError
+        If a metric is not known.
+
+    Examples
+    --------
+    >>> import pandas_tba as tba
+    >>> counts = tba.ConfusionCounts.from_matrix([[60, 3], [0, 0]])
+    >>> tba.undefined(counts, metrics=["accuracy", "balanced_accuracy", "fnr"])
+                  metric class        reason
+    0  balanced_accuracy     1  no rows of 1
+    0                fnr     1  no rows of 1
+    """
+    check_counts(counts)
+    exponents, is_list = exponents_of(t)
+    chosen = list(METRICS) if metrics is None else find_metrics(metrics)
+    check_names(counts, ("metric", "class", "reason", *(("t",) if is_list else ())))
+    arrays = _arrays(counts)
+    asked = [(at, metric) for at in range(len(exponents)) for metric in chosen]
+    values = [evaluate(metric, arrays, counts.is_class, exponents[at]) for at, metric in asked]
+    found = [
+        causes(counts, metric, np.isnan(value))
+        for (_, metric), value in zip(asked, values, strict=True)
+    ]
+    groups, codes, reasons = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    which = np.repeat(np.arange(len(found)), [len(part.groups) for part in found])
+    order = np.lexsort((codes, which, groups))
+    at_t, place = np.divmod(which, len(chosen))
+    columns = {
+        "metric": np.array([metric.name for metric in chosen], dtype=object)[place],
+        "class": np.array([*counts.label_set.values, None], dtype=object)[codes],
+        "reason": reasons,
+    }
+    index = with_t(counts.groups, counts, exponents) if is_list else counts.groups
+    table = pd.DataFrame(columns, index=index.take(groups * len(exponents) + at_t))
+    table = table.iloc[order].astype({"metric": str, "reason": str})
+    return described(table, counts, t, None)

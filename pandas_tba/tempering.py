@@ -59,7 +59,7 @@ def class_weights(
 
 def check_t(t: object) -> float:
     """Return t as a float, or raise InputError."""
-    if isinstance(t, (bool, np.bool_, str)) or not _is_number(t) or math.isnan(float(t)):  # type: ignore[arg-type]
+    if not _is_number(t) or math.isnan(float(t)):  # type: ignore[arg-type]
         raise InputError(
             f"`t` must be a number or a list of numbers, infinite ones included; got {shown(t)}. "
             "1 is accuracy, 0 balanced accuracy, below 0 weighs rare classes more."
@@ -77,6 +77,8 @@ def _numbers(prevalence: npt.ArrayLike) -> FloatArray:
 
 
 def _is_number(value: object) -> bool:
+    if isinstance(value, (str, bytes, bool, np.bool_)):
+        return False
     try:
         float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):

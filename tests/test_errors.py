@@ -11,8 +11,142 @@ matrix = tba.ConfusionCounts.from_matrix
 from_table = tba.ConfusionCounts.from_table
 
 
+TEXT_DTYPE = pd.Series(["a"]).dtype
+
 # columns of the frame, question, class of the error, text
 ERRORS = {
+    "y_true: a Series": (
+        {},
+        lambda df: df.tba(y_true=df["y_true"]).score(),
+        tba.KindError,
+        (
+            "`y_true` must be the name of a column; got a Series. Put the values into the frame "
+            "first: df.assign(y_true=...)."
+        ),
+    ),
+    "y_pred: an array": (
+        {},
+        lambda df: df.tba(y_pred=df["y_pred"].to_numpy()).score(),
+        tba.KindError,
+        (
+            "`y_pred` must be the name of a column; got a ndarray. Put the values into the frame "
+            "first: df.assign(y_pred=...)."
+        ),
+    ),
+    "pos_label: a list": (
+        {},
+        lambda df: df.tba(pos_label=[1]).score(),
+        tba.InputError,
+        "`pos_label` must be one label; got [1].",
+    ),
+    "labels that are lists": (
+        {"y_true": [[1], [2], [1], [2]]},
+        lambda df: df.tba.score(),
+        tba.KindError,
+        (
+            "Column 'y_true' holds a list ([1]), which is neither a label nor a key. Convert it, "
+            "for example with astype(str)."
+        ),
+    ),
+    "keys that are dicts": (
+        {"segment": [{}, {}, {}, {}]},
+        lambda df: df.tba.score(by="segment"),
+        tba.KindError,
+        (
+            "Column 'segment' holds a dict ({}), which is neither a label nor a key. Convert it, "
+            "for example with astype(str)."
+        ),
+    ),
+    "Grouper without its column": (
+        {},
+        lambda df: df.tba.score(by=pd.Grouper(key="day", freq="D")),
+        tba.ColumnError,
+        "`by` must name columns of the frame; got 'day'. Columns: 'y_true', 'y_pred', 'segment'.",
+    ),
+    "Grouper of what is no date": (
+        {},
+        lambda df: df.tba.score(by=pd.Grouper(key="segment", freq="D")),
+        tba.KindError,
+        (
+            "`by` holds a Grouper that pandas cannot use here: Only valid with DatetimeIndex, "
+            "TimedeltaIndex or PeriodIndex, but got an instance of 'Index'. Group by a column of "
+            "dates, or without freq=."
+        ),
+    ),
+    "smoothing: a boolean": (
+        {},
+        lambda df: df.tba.score(smoothing=True),
+        tba.InputError,
+        "`smoothing` must be a finite number of rows, 0 or more; got True.",
+    ),
+    "missing prediction of a category": (
+        {"y_true": [*"abab"], "y_pred": pd.Categorical(["a", "b", None, "b"])},
+        lambda df: df.tba.score(),
+        tba.InputError,
+        (
+            "Missing values in 'y_pred' (1 of 4 rows). Leave these rows out with "
+            "df.tba(missing='drop'), or give missing predictions a label of their own: "
+            "df['y_pred'].cat.add_categories(['abstain']).fillna('abstain') with "
+            "abstain=['abstain']."
+        ),
+    ),
+    "scores of text without a positive label": (
+        {"y_true": [*"abab"], "p": [0.9, 0.1, 0.4, 0.2]},
+        lambda df: df.tba(y_score="p").score(),
+        tba.InputError,
+        (
+            "`y_score` predicts one of two classes, and none is known to be positive. Name it, as "
+            "in df.tba(pos_label='b'). Classes: 'a', 'b'."
+        ),
+    ),
+    "scores and predictions": (
+        {},
+        lambda df: df.tba(y_pred="segment", y_score="p").score(),
+        tba.InputError,
+        "`y_pred` ('segment') and `y_score` ('p') both name predictions; use one of them.",
+    ),
+    "scores of class probabilities": (
+        {},
+        lambda df: df.tba(y_score={"a": "p"}).score(),
+        tba.InputError,
+        (
+            "`y_score` is a mapping of class probabilities, which only decide() uses. Name one "
+            "column of scores, or a list of them for several models."
+        ),
+    ),
+    "scores that are text": (
+        {},
+        lambda df: df.tba(y_score="segment").score(),
+        tba.KindError,
+        f"`y_score` column 'segment' must hold numbers; got {TEXT_DTYPE}. Convert it, for example with pd.to_numeric.",
+    ),
+    "threshold": (
+        {},
+        lambda df: df.tba(y_score="y_pred", threshold=float("nan")).score(),
+        tba.InputError,
+        "`threshold` must be a number; got nan.",
+    ),
+    "bad weights": (
+        {"w": [3, -1, 1, np.inf]},
+        lambda df: df.tba(sample_weight="w").score(),
+        tba.InputError,
+        (
+            "`sample_weight` column 'w' must hold finite weights, not negative and below 1e+150; 2 "
+            "rows of 4 have others, such as -1.0, inf. Leave them out, or correct them."
+        ),
+    ),
+    "missing weights": (
+        {"w": [3, None, 1, 1]},
+        lambda df: df.tba(sample_weight="w").score(),
+        tba.InputError,
+        "Missing values in 'w' (1 of 4 rows). Leave these rows out with df.tba(missing='drop').",
+    ),
+    "weights that are text": (
+        {},
+        lambda df: df.tba(sample_weight="segment").score(),
+        tba.KindError,
+        f"`sample_weight` column 'segment' must hold numbers; got {TEXT_DTYPE}. Convert it, for example with pd.to_numeric.",
+    ),
     "default name: y_true": (
         {"y_true": None},
         lambda df: df.tba.score(),
@@ -359,8 +493,8 @@ ERRORS = {
         tba.InputError,
         (
             "`y_pred` column 'y_pred' holds scores, not labels: numbers with fractions, while "
-            "y_true has none. Turn them into labels first: df.assign(y_pred=df['y_pred'] >= "
-            "0.5).tba.score(t=0.5)."
+            "y_true has none. Name it as what it is: df.tba(y_true='y_true', y_score='y_pred', "
+            "threshold=0.5), with pos_label= where the labels are not 0 and 1."
         ),
     ),
     "metrics: typo": (

@@ -14,6 +14,59 @@ from_table = tba.ConfusionCounts.from_table
 
 # the same without a frame
 OTHERS = {
+    "counts: a frame": (
+        lambda: tba.score(pd.DataFrame({"y_true": [1]})),
+        tba.KindError,
+        (
+            "`counts` must be ConfusionCounts; got DataFrame. Count first: tba.count(df, "
+            "y_true='y', y_pred='p'), or ask the frame: df.tba.score(t=0.5)."
+        ),
+    ),
+    "array: a set": (
+        lambda: tba.tempered_balanced_accuracy_score({1, 2}, [1, 2]),
+        tba.InputError,
+        "`y_true` must be one column of labels; got a set.",
+    ),
+    "cost ratio: text": (
+        lambda: tba.t_from_cost_ratio("3", "0.1", 0.2),
+        tba.InputError,
+        "`cost` must be a positive, finite number; got '3'.",
+    ),
+    "t: a set": (
+        lambda: tba.score(matrix([[1, 0], [0, 1]]), t={0, 1}),
+        tba.InputError,
+        (
+            "`t` must be a number or a list of numbers, infinite ones included; got {0, 1}. 1 is "
+            "accuracy, 0 balanced accuracy, below 0 weighs rare classes more."
+        ),
+    ),
+    "adding weighted and unweighted": (
+        lambda: frame_of(w=1.0).tba(sample_weight="w").counts() + frame_of().tba.counts(),
+        tba.InputError,
+        (
+            "Counts can be added only when both are weighted or both are not; count both with, or "
+            "both without sample_weight=."
+        ),
+    ),
+    "table: a weight without its square": (
+        lambda: from_table(
+            pd.DataFrame({"y_true": [1], "y_pred": [1], "n": [1], "w": [1.0]}), weight="w"
+        ),
+        tba.InputError,
+        (
+            "`weight` and `weight_squared` go together: intervals need the sum of squared weights, "
+            "in SQL sum(w * w), beside the sum of weights."
+        ),
+    ),
+    "table: negative weights": (
+        lambda: from_table(
+            pd.DataFrame(
+                {"y_true": [1], "y_pred": [1], "n": [1], "weight": [-1], "weight_squared": [1]}
+            )
+        ),
+        tba.InputError,
+        "'weight' must hold finite sums of weights, not negative; got -1.0.",
+    ),
     "cells: infinite": (
         lambda: matrix([[1, np.inf], [0, 1]]),
         tba.InputError,
