@@ -124,6 +124,18 @@ class Cells:
         np.add.at(held, label * n_groups + group, numbers)
         return _class_major(held.reshape(n_labels, n_groups))
 
+    def rows_of_true(self) -> Array:
+        """Rows of each true label, (T,)."""
+        if self.keys is None:
+            return np.asarray(self.planes[ROWS].sum(axis=(0, 2)))
+        return np.asarray(self.support(ROWS).sum(axis=0))
+
+    def rows_of_predicted(self) -> Array:
+        """Rows of each predicted label, (P,)."""
+        if self.keys is None:
+            return np.asarray(self.planes[ROWS].sum(axis=(0, 1)))
+        return np.asarray(self.predicted(ROWS).sum(axis=0))
+
     def moved(self, group: Codes, truth: Codes, predicted: Codes, shape: Shape) -> Cells:
         """Cells where their groups and labels stand in another table; those at -1 are left out.
 

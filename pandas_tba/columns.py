@@ -65,11 +65,13 @@ class Columns:
         if not isinstance(self.y_score, dict):
             names += [(argument, name) for name in self.predictions]
         for which, name in names:
-            if not isinstance(name, Hashable) or isinstance(name, Iterator):
+            try:
+                hash(name)
+            except TypeError:
                 raise KindError(
                     f"`{which}` must be the name of a column; got a {type(name).__name__}. Put the "
                     f"values into the frame first: df.assign({which}=...)."
-                )
+                ) from None
 
     def _check_scores(self) -> None:
         if isinstance(self.y_score, dict):

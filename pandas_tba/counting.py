@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pandas_tba.cells import ROWS, stacked
+from pandas_tba.cells import stacked
 from pandas_tba.columns import Columns
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.encoding import Slots, encode, scored
@@ -258,8 +258,8 @@ def _labelled(
     """
     tables = found.tables
     rows = [
-        tables[0].support(ROWS).sum(axis=0),
-        *(table.predicted(ROWS).sum(axis=0) for table in tables),
+        tables[0].rows_of_true(),
+        *(table.rows_of_predicted() for table in tables),
     ]
     at = [np.flatnonzero(total) for total in rows]
     observed = [

@@ -213,7 +213,9 @@ def _is_hashable(value: Any) -> bool:
 def _slots(column: Any) -> Slots:
     dtype = column.dtype
     if isinstance(dtype, np.dtype):  # of a Series .array would hide that it is numpy's
-        return _numpy_slots(np.asarray(column), dtype)
+        # asarray would first ask a Series for two attributes that it looks for among its labels
+        values = column.to_numpy() if hasattr(column, "to_numpy") else column
+        return _numpy_slots(values, dtype)
     values = getattr(column, "array", column)
     if isinstance(values, pd.arrays.NumpyExtensionArray):
         return _numpy_slots(values.to_numpy(), values.to_numpy().dtype)

@@ -10,13 +10,14 @@ import datetime
 import decimal
 import numbers
 from collections.abc import Hashable, Iterable, Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 Value = Hashable
 
-_TEXT = pd.Index(["text"]).dtype  # pandas 2 makes it object, pandas 3 str
 # asked first, since isinstance with an abstract class takes ten times as long
 _COMMON_KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "text"}
 
@@ -94,9 +95,15 @@ def plain_index(values: Sequence[Value] | pd.Index, name: Hashable = None) -> pd
     return pd.Index(values, name=name)
 
 
+@cache
+def _text_dtype() -> Any:
+    """Dtype that pandas gives to text: object in pandas 2, str in pandas 3."""
+    return pd.Index(["text"]).dtype  # not at import: it loads a part of pyarrow, 3 ms
+
+
 def _stores_text(values: pd.Index) -> bool:
     if isinstance(values.dtype, pd.StringDtype):
-        return values.dtype != _TEXT
+        return values.dtype != _text_dtype()
     return values.dtype == object or values.dtype.kind == "O"
 
 

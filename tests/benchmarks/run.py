@@ -8,7 +8,7 @@ import os
 import statistics
 import subprocess
 import sys
-import time
+import timeit
 import tracemalloc
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ import pandas_tba as tba
 KEYS = ["g", "y_true", "y_pred"]
 EXPONENTS = [0, 0.5, 1]
 SLOW_GROUPS = 10  # of 1,000: the slow peers see this part, and their time is scaled up
+TURN = 0.05  # seconds
 FEW_ROWS = 20_000  # contenders are compared on a frame of this size before they are timed
 
 
@@ -65,19 +66,29 @@ def frame_of(kind, n_rows, n_groups, n_labels=3, seed=0):
 
 
 def raced(contenders, rounds):
-    """Median seconds of each contender, all timed once in every round, after one warm-up.
+    """Median seconds of a call of each contender, all timed in every round.
 
-    Each round has an order of its own: what ran before leaves its traces in the caches.
+    A turn is as many calls as the warm-up needs for a twentieth of a second, at least one. Each
+    round has an order of its own: what ran before leaves its traces in the caches.
     """
     times = {name: [] for name in contenders}
+    calls = {name: warmed_up(contender) for name, contender in contenders.items()}
     rng = np.random.default_rng(0)
-    for at in range(rounds + 1):
+    for _ in range(rounds):
         for name in rng.permutation(list(contenders)).tolist():
-            start = time.perf_counter()
-            contenders[name]()
-            if at:
-                times[name].append(time.perf_counter() - start)
+            seconds = timeit.timeit(contenders[name], number=calls[name])
+            times[name].append(seconds / calls[name])
     return {name: statistics.median(found) for name, found in times.items()}
+
+
+def warmed_up(contender):
+    """Calls that fill a turn, after a first one."""
+    contender()
+    calls, seconds = 0, 0.0
+    while seconds < TURN:
+        calls += 1
+        seconds += timeit.timeit(contender, number=1)
+    return calls
 
 
 def counting(options):
@@ -235,7 +246,7 @@ def small(options):
         }
         if not np.isclose(frame.tba.score(t=0), contenders["sklearn"]()):
             raise SystemExit("Balanced accuracy differs from that of scikit-learn.")
-        found = raced(contenders, 60 * options.rounds)
+        found = raced(contenders, 4 * options.rounds)
         ratio = found["ours"] / found["sklearn"]
         yield Row(f"score of 100 rows, {kind}: ours / scikit-learn", ratio, 0.25, at_most=True)
 
