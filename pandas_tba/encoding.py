@@ -219,6 +219,8 @@ def _slots(column: Any) -> Slots:
     values = getattr(column, "array", column)
     if isinstance(values, pd.arrays.NumpyExtensionArray):
         return _numpy_slots(values.to_numpy(), values.to_numpy().dtype)
+    if isinstance(dtype, pd.SparseDtype):
+        return _numpy_slots(np.asarray(values), dtype.subtype)
     if isinstance(dtype, pd.CategoricalDtype):
         return _category_slots(values)
     if isinstance(dtype, pd.StringDtype) or _is_arrow_text(dtype):
@@ -311,12 +313,19 @@ def hashed(values: Any) -> Slots:
 
 
 def _one_form(levels: pd.Index, values: Any) -> pd.Index:
-    """Whole numbers as int where 1, 1.0 and True, merged by hashing, stand in one column."""
+    """Python values; whole numbers as int where 1, 1.0 and True, merged by hashing, stand in one column."""
+    levels = pd.Index([_as_python(value) for value in levels], dtype=object, tupleize_cols=False)
     if not kinds_of(levels) & {"boolean", "number"}:
         return levels
     if not pd.api.types.infer_dtype(values, skipna=True).startswith("mixed"):
         return levels
     return pd.Index([_as_int(value) for value in levels], dtype=object, tupleize_cols=False)
+
+
+def _as_python(value: Any) -> Any:
+    """Python's own number for one of numpy's, which does not compare with a Decimal."""
+    is_plain = isinstance(value, np.generic) and value.dtype.kind in "biufcSU"
+    return value.item() if is_plain else value
 
 
 def _as_int(value: Any) -> Any:

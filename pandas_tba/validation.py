@@ -11,7 +11,7 @@ import pandas as pd
 
 from pandas_tba.columns import Columns
 from pandas_tba.errors import ColumnError, InputError, KindError, counted, listed, nearest, shown
-from pandas_tba.levels import kinds_of
+from pandas_tba.levels import kind_of, kinds_of
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -112,6 +112,8 @@ def check_not_mixed(argument: str, name: Hashable, column: pd.Series) -> None:
 
 def _has_fractions(column: pd.Series) -> bool:
     dtype = column.dtype
+    if dtype == object or "decimal" in str(dtype):
+        return any(kind_of(value) == "number" and value % 1 for value in column.dropna().unique())
     if not pd.api.types.is_float_dtype(dtype):
         return False
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
