@@ -10,6 +10,7 @@ from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.datasets import load_income
 from pandas_tba.engines import count
 from pandas_tba.errors import ColumnError, InputError, InputWarning, KindError, UndefinedWarning
+from pandas_tba.specification import schema
 from pandas_tba.tables import (
     bounds,
     confusion_matrix,
@@ -39,6 +40,7 @@ __all__ = [
     "load_income",
     "metrics",
     "per_class",
+    "schema",
     "score",
     "t_from_cost_ratio",
     "t_from_entropy",

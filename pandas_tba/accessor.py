@@ -14,6 +14,7 @@ from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.counting import count_frame
 from pandas_tba.errors import listed, shown
 from pandas_tba.framing import Exponent, Prevalence
+from pandas_tba.specification import check_faults
 from pandas_tba.tables import Absent
 
 
@@ -44,12 +45,13 @@ class TbaAccessor:
         y_score: Hashable | list[Hashable] | None = None,
         threshold: float = 0.5,
         sample_weight: Hashable | None = None,
+        schema: Any = None,
     ) -> TbaAccessor:
         """Name the columns and what is known of their labels.
 
         Parameters
         ----------
-        y_true, y_pred, model, labels, abstain, pos_label, missing, y_score, threshold, sample_weight
+        y_true, y_pred, model, labels, abstain, pos_label, missing, y_score, threshold, sample_weight, schema
             As in `count`.
 
         Returns
@@ -75,6 +77,7 @@ class TbaAccessor:
             y_score=y_score,
             threshold=threshold,
             sample_weight=sample_weight,
+            schema=schema,
         )
         return TbaAccessor(self._frame, columns)
 
@@ -99,6 +102,24 @@ class TbaAccessor:
     ) -> ConfusionCounts:
         """Counts of the frame: see `count`."""
         return count_frame(self._frame, self._columns, by=by, dropna=dropna, observed=observed)
+
+    def validate(self) -> pd.DataFrame:
+        """The frame itself, if it can be counted; else an error that names every fault.
+
+        Returns
+        -------
+        DataFrame
+            The frame, unchanged.
+
+        Raises
+        ------
+        InputError, KindError
+            With all faults in its text, and as a DataFrame (column, check, failure_case, rows) in
+            its attribute ``failure_cases``.
+        """
+        count_frame(self._frame, self._columns)
+        check_faults(self._frame, self._columns)
+        return self._frame
 
     def score(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Literal
+from typing import Any, Literal
 
 from pandas_tba.errors import InputError, KindError, check_choice, shown
 
@@ -32,6 +32,7 @@ class Columns:
     y_score: Hashable | Sequence[Hashable] | None = None
     threshold: float = 0.5
     sample_weight: Hashable | None = None
+    schema: Any = None
 
     def __post_init__(self) -> None:
         for name in ("labels", "abstain"):  # an iterator would be used up by the first question

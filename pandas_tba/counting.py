@@ -15,7 +15,7 @@ from pandas_tba.cells import stacked
 from pandas_tba.columns import Columns
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.encoding import Slots, encode, scored
-from pandas_tba.errors import InputError, shown
+from pandas_tba.errors import InputError, KindError, shown
 from pandas_tba.grouping import Key, group_keys, warn_many_numbers
 from pandas_tba.groups import Groups, sorted_groups
 from pandas_tba.labelling import (
@@ -28,6 +28,7 @@ from pandas_tba.labelling import (
     warn_predicted_only,
 )
 from pandas_tba.levels import positions
+from pandas_tba.specification import check_schema, with_all_faults
 from pandas_tba.tallying import Tally, tally
 from pandas_tba.validation import (
     check_frame,
@@ -80,8 +81,23 @@ def count_frame(
 ) -> ConfusionCounts:
     """Counts of the frame's rows by model, keys, true and predicted label."""
     columns.check()
+    check_frame(frame)
+    if columns.schema is not None:
+        check_schema(frame, columns, columns.schema)
+    try:
+        return _counted(frame, columns, by=by, dropna=dropna, observed=observed)
+    except (InputError, KindError) as error:
+        if not error.check:
+            raise
+        fault = with_all_faults(error, frame, columns)
+    raise fault
+
+
+def _counted(
+    frame: pd.DataFrame, columns: Columns, *, by: Any, dropna: bool, observed: bool
+) -> ConfusionCounts:
     rules = label_rules(columns.labels, columns.abstain, columns.pos_label)
-    bound = _bound(check_frame(frame), columns, by)
+    bound = _bound(frame, columns, by)
     slots = _encoded(bound, columns)
     missing = _missing(bound, slots)
     n_rows = bound.n_rows

@@ -26,6 +26,7 @@ def count(
     y_score: Hashable | list[Hashable] | None = None,
     threshold: float = 0.5,
     sample_weight: Hashable | None = None,
+    schema: Any = None,
     dropna: bool = False,
     observed: bool = True,
 ) -> ConfusionCounts:
@@ -60,6 +61,9 @@ def count(
         Scores greater than or equal to it predict the positive class.
     sample_weight : column name, optional
         Sampling weights, finite and not negative. Tables then show n (rows) and weight.
+    schema : pandera DataFrameSchema or DataFrameModel, optional
+        Run on the bound columns, and on others that it names, before anything is counted. It only
+        checks: coercions are not applied.
     dropna : bool, default False
         Whether to leave out rows with a missing key; by default they form a group.
     observed : bool, default True
@@ -101,5 +105,6 @@ def count(
         y_score=y_score,
         threshold=threshold,
         sample_weight=sample_weight,
+        schema=schema,
     )
     return count_frame(frame, columns, by=by, dropna=dropna, observed=observed)

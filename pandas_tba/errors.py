@@ -6,11 +6,25 @@ import sys
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 _PACKAGE = str(Path(__file__).parent)
 
 
-class InputError(ValueError):
+class _FaultOfData:
+    """What errors about data carry beside their text.
+
+    ``check`` names the check that failed; ``failure_cases`` is a DataFrame of every fault found in
+    the frame (column, check, failure_case, rows), or None.
+    """
+
+    def __init__(self, *args: object, check: str = "") -> None:
+        super().__init__(*args)
+        self.check = check
+        self.failure_cases: Any = None
+
+
+class InputError(_FaultOfData, ValueError):
     """An argument or the data have a value that cannot be used."""
 
 
@@ -21,7 +35,7 @@ class ColumnError(KeyError):
         return str(self.args[0])  # KeyError would show the text as a repr
 
 
-class KindError(TypeError):
+class KindError(_FaultOfData, TypeError):
     """Values are of a kind that cannot be used here, or that does not match another one's."""
 
 

@@ -103,7 +103,7 @@ def label_set(rules: LabelRules, truth: Observed, predictions: Sequence[Observed
     Raises KindError for labels of kinds that never match, InputError for labels outside the
     declared ones.
     """
-    _check_kinds(rules, truth, predictions)
+    check_kinds(rules, truth, predictions)
     _check_expected(rules, truth, predictions)
     columns = [truth, *predictions]
     if rules.labels is None:
@@ -194,7 +194,7 @@ def _positive_of(labels: tuple[Value, ...]) -> Value | None:
     return None if pair is None else pair[1]
 
 
-def _check_kinds(rules: LabelRules, truth: Observed, predictions: Sequence[Observed]) -> None:
+def check_kinds(rules: LabelRules, truth: Observed, predictions: Sequence[Observed]) -> None:
     """Labels of the columns, and the declared ones, must be of kinds that can match."""
     sides = [("`y_true`", truth.column, truth.values)]
     sides += [("`y_pred`", column.column, column.values) for column in predictions]
@@ -209,7 +209,8 @@ def _check_kinds(rules: LabelRules, truth: Observed, predictions: Sequence[Obser
             raise KindError(
                 f"{_side(name, column, values)}, but {_side(other_name, other_column, rest)}: "
                 "labels of different kinds never match. Convert one of them, for example with "
-                "astype; booleans match numbers only where these are all 0 or 1."
+                "astype; booleans match numbers only where these are all 0 or 1.",
+                check="kind",
             )
 
 
@@ -245,7 +246,8 @@ def _check_expected(rules: LabelRules, truth: Observed, predictions: Sequence[Ob
             if rules.labels is not None
             else f"abstain={listed(rules.abstain)}"
         )
-        raise InputError(f"Unexpected labels ({expected}): {'; '.join(faults[:3])}. {advice}")
+        text = f"Unexpected labels ({expected}): {'; '.join(faults[:3])}. {advice}"
+        raise InputError(text, check="expected")
 
 
 def _unexpected(argument: str, column: Observed, is_fault) -> list[str]:  # type: ignore[no-untyped-def]

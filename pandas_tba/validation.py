@@ -62,31 +62,39 @@ def check_not_scores(
                 f"`y_pred` column {shown(name)} holds scores, not labels: numbers with fractions, "
                 "while y_true has none. Name it as what it is: "
                 f"df.tba(y_true={shown(columns.y_true)}, y_score={shown(name)}, threshold=0.5), with "
-                "pos_label= where the labels are not 0 and 1."
+                "pos_label= where the labels are not 0 and 1.",
+                check="scores",
             )
 
 
 def score_values(name: Hashable, column: pd.Series) -> FloatArray:
     """Scores as float, missing ones NaN; KindError for what is no number."""
-    return _as_numbers("y_score", name, column)
+    return as_numbers("y_score", name, column)
+
+
+def is_weight(values: FloatArray) -> npt.NDArray[np.bool_]:
+    """Whether each value can be a weight."""
+    return np.asarray((values >= 0) & (values < _HUGE_WEIGHT))
 
 
 def weight_values(name: Hashable, column: pd.Series) -> FloatArray:
     """Weights as float; InputError for what is no weight."""
-    weights = _as_numbers("sample_weight", name, column)
-    is_bad = ~((weights >= 0) & (weights < _HUGE_WEIGHT))
+    weights = as_numbers("sample_weight", name, column)
+    is_bad = ~is_weight(weights)
     if is_bad.any():
         bad = weights[is_bad]
         raise InputError(
             f"`sample_weight` column {shown(name)} must hold finite weights, not negative and below "
             f"{_HUGE_WEIGHT:g}; {counted(len(bad), 'row')} of {len(weights):,} "
             f"{'has' if len(bad) == 1 else 'have'} others, such as {listed(bad.tolist(), 3)}. Leave "
-            "them out, or correct them."
+            "them out, or correct them.",
+            check="weight",
         )
     return weights
 
 
-def _as_numbers(argument: str, name: Hashable, column: pd.Series) -> FloatArray:
+def as_numbers(argument: str, name: Hashable, column: pd.Series) -> FloatArray:
+    """A column as float, missing values NaN; KindError for what is no number."""
     try:
         if not pd.api.types.is_bool_dtype(column.dtype):
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -94,7 +102,8 @@ def _as_numbers(argument: str, name: Hashable, column: pd.Series) -> FloatArray:
         pass
     raise KindError(
         f"`{argument}` column {shown(name)} must hold numbers; got {column.dtype}. Convert it, for "
-        "example with pd.to_numeric."
+        "example with pd.to_numeric.",
+        check="number",
     )
 
 
@@ -106,13 +115,14 @@ def check_not_mixed(argument: str, name: Hashable, column: pd.Series) -> None:
     if kinds >= {"boolean", "number"}:
         raise KindError(
             f"`{argument}` column {shown(name)} holds both booleans and numbers, such as True and 1, "
-            "which would be one label. Convert it, for example with astype(int)."
+            "which would be one label. Convert it, for example with astype(int).",
+            check="mixed",
         )
 
 
 def _has_fractions(column: pd.Series) -> bool:
     dtype = column.dtype
-    if dtype == object or "decimal" in str(dtype):
+    if pd.api.types.is_object_dtype(dtype) or "decimal" in str(dtype):
         return any(kind_of(value) == "number" and value % 1 for value in column.dropna().unique())
     if not pd.api.types.is_float_dtype(dtype):
         return False
@@ -142,7 +152,8 @@ def missing_error(
         fill = _filling(predicted[0], labelled[predicted[0]].dtype)
     return InputError(
         f"Missing values in {', '.join(faults[:3])}{more}. Leave these rows out with "
-        f"df.tba(missing='drop'){fill}."
+        f"df.tba(missing='drop'){fill}.",
+        check="missing",
     )
 
 

@@ -12,7 +12,7 @@ FLOORS = {
     1: ["tempering", "columns", "levels", "cells"],
     2: ["catalog", "labelling", "groups", "encoding"],
     3: ["confusion", "validation"],
-    4: ["grouping", "tallying"],
+    4: ["grouping", "specification", "tallying"],
     5: ["counting"],
     6: ["engines", "framing", "reasons"],
     7: ["tables"],

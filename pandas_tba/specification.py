@@ -1,0 +1,365 @@
+"""What a frame of predictions must be, as a pandera schema, and the faults of one that is not.
+
+Counting notices on its way whether anything is wrong, at no cost; only then does the schema run,
+on the distinct values of each column, to name every fault at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pandas_tba.columns import Columns, Missing
+from pandas_tba.errors import InputError, KindError, counted, listed, shown
+from pandas_tba.labelling import LabelRules, Observed, check_kinds, label_rules
+from pandas_tba.validation import (
+    as_numbers,
+    check_not_mixed,
+    check_not_scores,
+    column_of,
+    is_weight,
+)
+
+if TYPE_CHECKING:
+    from pandera.pandas import Check, Column, DataFrameSchema
+
+FaultError = TypeVar("FaultError", bound=InputError | KindError)
+
+_MOST_VALUES = 10_000  # of a column, those of most rows, that a report looks at
+
+
+def schema(
+    *,
+    y_true: Hashable = "y_true",
+    y_pred: Hashable | list[Hashable] = "y_pred",
+    model: Hashable | None = None,
+    labels: Iterable[Hashable] | None = None,
+    abstain: Iterable[Hashable] = (),
+    pos_label: Hashable | None = None,
+    missing: Missing = "raise",
+    y_score: Hashable | list[Hashable] | None = None,
+    sample_weight: Hashable | None = None,
+) -> DataFrameSchema:
+    """Pandera schema of a frame of predictions, for pipelines of your own.
+
+    Parameters
+    ----------
+    y_true, y_pred, model, labels, abstain, pos_label, missing, y_score, sample_weight
+        As in `count`.
+
+    Returns
+    -------
+    pandera.pandas.DataFrameSchema
+        It asks for what `count` asks for: the columns are there; no label, score or weight is
+        missing (unless ``missing="drop"``); labels are among the declared ones, of kinds that can
+        match, and no scores; weights are finite and not negative. Other columns are free, and no
+        dtype is asked for, since labels match by value.
+
+    Raises
+    ------
+    InputError
+        If the arguments do not go together.
+
+    Examples
+    --------
+    >>> import pandas_tba as tba
+    >>> predictions = tba.schema(y_pred="forest", labels=["<=50K", ">50K"])
+    >>> len(predictions.validate(tba.load_income()))
+    4000
+    """
+    return schema_of(
+        Columns(
+            y_true=y_true,
+            y_pred=y_pred,
+            model=model,
+            labels=labels,
+            abstain=abstain,
+            pos_label=pos_label,
+            missing=missing,
+            y_score=y_score,
+            sample_weight=sample_weight,
+        )
+    )
+
+
+def schema_of(columns: Columns) -> DataFrameSchema:
+    """The schema of bound columns."""
+    from pandera.pandas import Check, Column, DataFrameSchema
+
+    columns.check()
+    rules = label_rules(columns.labels, columns.abstain, columns.pos_label)
+    named: dict[Any, Column] = {}
+
+    def add(name: Hashable, checks: list[Check], *, nullable: bool) -> None:
+        named[name] = Column(checks=checks, nullable=nullable, name=cast(Any, name))
+
+    may_miss = columns.missing == "drop"
+    add(columns.y_true, _label_checks("y_true", columns.y_true, rules), nullable=may_miss)
+    for name in columns.predictions:
+        checks = _label_checks("y_pred", name, rules)
+        if columns.y_score is not None:
+            checks = [_check("number", _are_numbers)]
+        add(name, checks, nullable=may_miss)
+    if columns.sample_weight is not None:
+        checks = [_check("number", _are_numbers), _check("weight", _are_weights)]
+        add(columns.sample_weight, checks, nullable=may_miss)
+    if columns.model is not None:
+        add(columns.model, [], nullable=True)
+    whole = []
+    if columns.y_score is None:
+        whole = [
+            Check(lambda frame: not _fault(_scores, frame, columns), name="scores"),
+            Check(lambda frame: not _fault(_kinds, frame, columns, rules), name="kind"),
+        ]
+    return DataFrameSchema(named, checks=whole, name="predictions")
+
+
+def _check(name: str, function: Any) -> Check:
+    from pandera.pandas import Check
+
+    return Check(function, name=name, error=name)
+
+
+def _label_checks(argument: str, name: Hashable, rules: LabelRules) -> list[Check]:
+    known = set(rules.labels or ())
+    if argument == "y_pred":
+        known.update(rules.abstain)
+
+    def is_expected(value: Hashable) -> bool:
+        return value in known if rules.labels is not None else value not in rules.abstain
+
+    checks = [
+        _check("mixed", lambda column: not _fault(check_not_mixed, argument, name, column)),
+    ]
+    if rules.labels is not None or (argument == "y_true" and rules.abstain):
+        checks.append(_check("expected", lambda column: _by_value(column, is_expected)))
+    return checks
+
+
+def _by_value(column: pd.Series, holds: Any) -> pd.Series:
+    """Whether each row holds, asked once for each value."""
+    codes, values = pd.factorize(column, use_na_sentinel=False)
+    held = np.array([pd.isna(value) or holds(value) for value in values], dtype=np.bool_)
+    return pd.Series(held[codes], index=column.index)
+
+
+def _are_numbers(column: pd.Series) -> bool:
+    return not _fault(as_numbers, "sample_weight", column.name, column)
+
+
+def _are_weights(column: pd.Series) -> Any:
+    if not _are_numbers(column):
+        return True  # that is another fault
+    weights = as_numbers("sample_weight", column.name, column)
+    return pd.Series(is_weight(weights), index=column.index)
+
+
+def _scores(frame: pd.DataFrame, columns: Columns) -> None:
+    predictions = {name: frame[name] for name in columns.predictions}
+    check_not_scores(columns, frame[columns.y_true], predictions)
+
+
+def _kinds(frame: pd.DataFrame, columns: Columns, rules: LabelRules) -> None:
+    truth, *predictions = (
+        Observed(name, frame[name].dropna().drop_duplicates().tolist(), ())
+        for name in (columns.y_true, *columns.predictions)
+    )
+    check_kinds(rules, truth, predictions)
+
+
+def _fault(check: Any, *arguments: Any) -> str:
+    """Text of the error that a check raises, or nothing."""
+    try:
+        check(*arguments)
+    except (InputError, KindError) as error:
+        return str(error)
+    return ""
+
+
+def faults_of(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+    """Every fault that the schema finds in the bound columns: column, check, failure_case, rows.
+
+    Empty where there is none. Of a column with very many values only those of most rows are
+    looked at, faulty ones first.
+    """
+    names = dict.fromkeys([columns.y_true, *columns.predictions])
+    if columns.sample_weight is not None:
+        names[columns.sample_weight] = None
+    rules = label_rules(columns.labels, columns.abstain, columns.pos_label)
+    held = {name: column_of(frame, "schema", name) for name in names}
+    if columns.missing == "drop":
+        complete = np.logical_and.reduce([column.notna() for column in held.values()])
+        held = {name: column[complete] for name, column in held.items()}
+    few, rows = {}, {}
+    for name, column in held.items():
+        is_numeric = name == columns.sample_weight or columns.y_score is not None
+        first, number = _distinct(column)
+        kept = _kept(first, number, is_numeric=is_numeric and name != columns.y_true, rules=rules)
+        few[name], rows[name] = first.iloc[kept].reset_index(drop=True), number[kept]
+    asked = schema_of(replace(columns, model=None))
+    failures = failures_of(asked, _side_by_side(few))
+    if failures is None:
+        return pd.DataFrame(columns=["column", "check", "failure_case", "rows"])
+    return _with_rows(failures, rows)
+
+
+def _distinct(column: pd.Series) -> tuple[pd.Series, npt.NDArray[np.intp]]:
+    """The distinct values of a column, of its dtype, and the rows of each."""
+    values = column
+    if column.dtype == object and pd.api.types.infer_dtype(column).startswith("mixed"):
+        # hashing alone would merge True and 1
+        values = pd.Series([f"{type(value)} {value!r}" for value in column], index=column.index)
+    codes = pd.factorize(values, use_na_sentinel=False)[0]
+    is_first = ~pd.Series(codes).duplicated().to_numpy()
+    return column[is_first], np.bincount(codes)
+
+
+def _kept(
+    values: pd.Series, rows: npt.NDArray[np.intp], *, is_numeric: bool, rules: LabelRules
+) -> npt.NDArray[np.intp]:
+    """Places of the values to look at: those that are likely faults, then those of most rows."""
+    if len(values) <= _MOST_VALUES:
+        return np.arange(len(values))
+    if is_numeric:
+        is_fault = np.broadcast_to(~np.asarray(_are_weights(values)), values.shape)
+    else:
+        known = {*(rules.labels or ()), *rules.abstain}
+        held = values.tolist()
+        first_of_type = ~pd.Series([*map(type, held)], dtype=object).duplicated().to_numpy()
+        is_fault = values.isna().to_numpy() | first_of_type
+        if rules.labels is not None:
+            is_fault |= np.array([value not in known for value in held])
+    return np.sort(np.lexsort((-rows, ~is_fault))[:_MOST_VALUES])
+
+
+def _side_by_side(few: dict[Hashable, pd.Series]) -> pd.DataFrame:
+    """One frame of columns of several lengths; shorter ones repeat their first value."""
+    longest = max(map(len, few.values()), default=0)
+    at = np.arange(longest)
+    padded = [
+        column.iloc[np.where(at < len(column), at, 0)].reset_index(drop=True)
+        for column in few.values()
+    ]
+    return pd.concat(padded, axis=1).set_axis(pd.Index(few, tupleize_cols=False), axis=1)
+
+
+def failures_of(asked: Any, frame: pd.DataFrame) -> pd.DataFrame | None:
+    """Failure cases of a pandera schema, whatever the environment says of pandera; or None.
+
+    The frame must be one that nobody else holds: pandera leaves a mark on it.
+    """
+    from pandera.config import ValidationDepth, config_context
+    from pandera.errors import SchemaError, SchemaErrors
+
+    with config_context(True, ValidationDepth.SCHEMA_AND_DATA):
+        try:
+            asked.validate(frame, lazy=True, inplace=True)
+        except (SchemaErrors, SchemaError) as errors:
+            cases: pd.DataFrame = errors.failure_cases
+            return cases
+    return None
+
+
+def _with_rows(failures: pd.DataFrame, rows: dict[Hashable, Any]) -> pd.DataFrame:
+    """The same faults as lines of column, check, failure_case and rows, none of them twice."""
+    lines = []
+    for column, check, case, at in failures[
+        ["column", "check", "failure_case", "index"]
+    ].to_numpy():
+        found = rows.get(column)  # a check of the whole frame bears the name of the schema
+        if found is not None and pd.notna(at) and at >= len(found):
+            continue  # a value that was repeated to fill the column
+        name = "missing" if check == "not_nullable" else check
+        if found is None:
+            lines.append((None, name, None, None))
+        else:
+            lines.append((column, name, case, int(found.sum() if pd.isna(at) else found[int(at)])))
+    table = pd.DataFrame(lines, columns=["column", "check", "failure_case", "rows"], dtype=object)
+    return table.astype({"rows": "Int64"})
+
+
+def check_faults(frame: pd.DataFrame, columns: Columns) -> None:
+    """Raise InputError where the schema finds a fault."""
+    cases = faults_of(frame, columns)
+    if len(cases):
+        raise _with_cases(InputError(f"{'; '.join(_lines(cases))}.", check="schema"), cases)
+
+
+def _with_cases(error: FaultError, cases: pd.DataFrame) -> FaultError:
+    error.failure_cases = cases
+    return error
+
+
+def with_all_faults(error: FaultError, frame: pd.DataFrame, columns: Columns) -> FaultError:
+    """The error with every other fault of the frame in its text, and all of them as a table."""
+    cases = faults_of(frame, columns)
+    # labels of another kind are all unexpected: to say so again would not help
+    said = [error.check, *(["expected"] if error.check == "kind" else [])]
+    others = cases[~cases["check"].isin(said)]
+    text = str(error)
+    if len(others):
+        text += f" Also: {'; '.join(_lines(others))}."
+    return _with_cases(type(error)(text, check=error.check), cases)
+
+
+_SAYS = {
+    "missing": "a value is missing",
+    "expected": "labels are not among those expected",
+    "weight": "weights are negative or not finite",
+    "number": "values are no numbers",
+    "mixed": "booleans stand beside numbers",
+    "scores": "predictions are scores, not labels",
+    "kind": "true and predicted labels are of different kinds",
+}
+
+
+def _lines(cases: pd.DataFrame) -> list[str]:
+    """One short line for each column and check."""
+    lines = []
+    for (column, check), found in cases.groupby(["column", "check"], sort=False, dropna=False):
+        says = _SAYS.get(str(check), f"fails {check}")
+        if found["rows"].isna().all():
+            lines.append(says)
+            continue
+        worst = found.sort_values("rows", ascending=False, kind="stable")["failure_case"]
+        examples = f", such as {listed(worst, 3)}" if check in ("expected", "weight") else ""
+        lines.append(
+            f"{shown(column)}: {says} ({counted(int(found['rows'].sum()), 'row')}){examples}"
+        )
+    more = len(lines) - 5
+    return [*lines[:5], f"and {counted(more, 'more fault')}"] if more > 0 else lines
+
+
+def check_schema(frame: pd.DataFrame, columns: Columns, asked: Any) -> None:
+    """Run a schema of the user's on the bound columns, and on others that it names."""
+    if isinstance(asked, type) and hasattr(asked, "to_schema"):
+        asked = asked.to_schema()
+    if not hasattr(asked, "validate") or not hasattr(asked, "columns"):
+        raise KindError(
+            f"`schema` must be a pandera DataFrameSchema or DataFrameModel; got {shown(asked)}. "
+            "tba.schema(...) makes one."
+        )
+    bound = [columns.y_true, *columns.predictions, columns.model, columns.sample_weight]
+    wanted = dict.fromkeys(name for name in bound if name is not None)
+    wanted.update(dict.fromkeys(name for name in asked.columns if name in frame.columns))
+    failures = failures_of(asked, frame[list(wanted)])
+    if failures is None:
+        return
+    cases = failures.groupby(["column", "check"], sort=False, dropna=False)
+    lines = [
+        f"{shown(column)} fails {check} ({counted(len(found), 'case')}, such as "
+        f"{listed(found['failure_case'], 3)})"
+        for (column, check), found in cases
+    ]
+    more = f"; and {counted(len(lines) - 5, 'more fault')}" if len(lines) > 5 else ""
+    error = InputError(
+        f"The frame does not meet `schema`: {'; '.join(lines[:5])}{more}. Nothing was counted; "
+        "failure_cases of this error lists all.",
+        check="schema",
+    )
+    raise _with_cases(error, failures)
