@@ -404,6 +404,7 @@ def tempered_balanced_accuracy_score(
     y_pred: npt.ArrayLike,
     *,
     t: float = 0.5,
+    sample_weight: npt.ArrayLike | None = None,
     labels: Iterable[Hashable] | None = None,
     prevalence: Prevalence = "own",
     absent: Absent = "nan",
@@ -418,6 +419,8 @@ def tempered_balanced_accuracy_score(
         True and predicted labels, matched by position.
     t : float, default 0.5
         Exponent of prevalence: 1 is accuracy, 0 balanced accuracy.
+    sample_weight : array_like, shape (n,), optional
+        Sampling weights, finite and not negative.
     labels : list, optional
         The classes; those of y_true by default.
     prevalence, absent, adjusted, smoothing
@@ -445,7 +448,7 @@ def tempered_balanced_accuracy_score(
     0.75
     """
     value = score(
-        count_arrays(y_true, y_pred, labels=labels),
+        count_arrays(y_true, y_pred, sample_weight=sample_weight, labels=labels),
         t=check_t(t),
         prevalence=prevalence,
         absent=absent,

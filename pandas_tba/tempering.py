@@ -104,23 +104,24 @@ def _finite_weights(share: FloatArray, t: float, among: BoolArray | None) -> Flo
         exponent = t * np.log(share)
         within = exponent if among is None else np.where(among, exponent, -np.inf)
         top = within.max(axis=-1, keepdims=True, initial=-np.inf)
-        # classes that attain the top are 1 also where it is infinite (absent classes, t < 0)
-        return np.where(within == top, 1.0, np.exp(within - top))
+        weights = np.exp(within - top)
+    # classes that attain the top are 1 also where it is infinite (absent classes, t < 0)
+    return weights if np.isfinite(top).all() else np.where(within == top, 1.0, weights)
 
 
 def _has_weight(share: FloatArray, t: float, among: BoolArray | None) -> BoolArray:
     """Whether a class has weight before rounding: a weight that underflows still counts."""
     if t == 0.0:
-        holds = np.ones(share.shape, dtype=np.bool_)
+        holds = np.ones_like(share, dtype=np.bool_)
     elif math.isinf(t) or not share.all():
         holds = _has_limit_weight(share, t, among)
     else:
-        holds = np.ones(share.shape, dtype=np.bool_)
+        holds = np.ones_like(share, dtype=np.bool_)
     return holds if among is None else holds & among
 
 
 def _has_limit_weight(share: FloatArray, t: float, among: BoolArray | None) -> BoolArray:
-    within = np.ones(share.shape, dtype=np.bool_) if among is None else among
+    within = np.ones_like(share, dtype=np.bool_) if among is None else among
     largest = np.where(within, share, -np.inf).max(axis=-1, keepdims=True, initial=-np.inf)
     rarest = np.where(within, share, np.inf).min(axis=-1, keepdims=True, initial=np.inf)
     if math.isinf(t):
@@ -166,9 +167,8 @@ def majority_score(recall: FloatArray, prevalence: FloatArray, t: float) -> Floa
     """Tempered mean of a classifier that always answers the most prevalent class."""
     if prevalence.shape[-1] == 0:
         return np.full(prevalence.shape[:-1], np.nan)
-    majority = np.zeros(np.broadcast_shapes(recall.shape, prevalence.shape))
-    top = np.broadcast_to(prevalence, majority.shape).argmax(axis=-1)[..., None]
-    np.put_along_axis(majority, top, 1.0, axis=-1)
+    top = prevalence == prevalence.max(axis=-1, keepdims=True)
+    majority = top / top.sum(axis=-1, keepdims=True)  # classes that tie have equal weight
     return tempered_mean(np.where(np.isnan(recall), np.nan, majority), prevalence, t)
 
 

@@ -503,9 +503,8 @@ ERRORS = {
         tba.InputError,
         (
             "`metrics`: there is no metric 'acuracy'. Did you mean 'accuracy'? Metrics: "
-            "'accuracy', 'balanced_accuracy', 'tba', 'tba_slope', 'majority', 'recall', "
-            "'specificity', 'precision', 'f1', 'recall_macro', 'precision_macro', 'f1_macro', "
-            "'precision_weighted', 'f1_weighted', 'mcc', 'cohen_kappa'."
+            "'accuracy', 'balanced_accuracy', 'tba', 'tba_slope', 'majority' and 26 more; "
+            "tba.METRICS holds all."
         ),
     ),
     "metrics: kind": (

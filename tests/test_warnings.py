@@ -45,8 +45,8 @@ WARNINGS = {
         lambda df: df.tba.metrics(by="segment"),
         tba.UndefinedWarning,
         (
-            "Undefined, hence NaN: balanced_accuracy, recall_macro, precision_macro, f1_macro, "
-            "mcc and 5 more. Group 'a': no rows of 0, never predicted 0; Group 'b': no rows of "
+            "Undefined, hence NaN: balanced_accuracy, g_mean, min_recall, recall_macro, "
+            "precision_macro and 18 more. Group 'a': no rows of 0, never predicted 0; Group 'b': no rows of "
             "1, never predicted 1."
         ),
     ),
@@ -55,7 +55,7 @@ WARNINGS = {
         lambda df: df.tba.per_class(by="segment"),
         tba.UndefinedWarning,
         (
-            "Undefined, hence NaN: recall, specificity, precision, f1. Group 'a': no rows of "
+            "Undefined, hence NaN: recall, specificity, precision, npv, fpr and 10 more. Group 'a': no rows of "
             "0, never predicted 0; Group 'b': no rows of 1, never predicted 1."
         ),
     ),
