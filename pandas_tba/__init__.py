@@ -4,8 +4,11 @@
 functions over counts: ``score(count(df, by="segment"), t=0.5)``.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from pandas_tba.accessor import TbaAccessor
-from pandas_tba.catalog import METRICS, Metric
+from pandas_tba.catalog import METRICS, Metric, f_beta, tempered
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.datasets import load_income
 from pandas_tba.engines import count
@@ -18,31 +21,96 @@ from pandas_tba.tables import (
     per_class,
     score,
     tempered_balanced_accuracy_score,
+    undefined,
 )
 from pandas_tba.tempering import class_weights, t_from_cost_ratio, t_from_entropy
+
+if TYPE_CHECKING:
+    from pandas_tba.choosing import choose_t, crossings, diagnose
+    from pandas_tba.comparison import compare
+    from pandas_tba.decisions import decide
+    from pandas_tba.fairness import disparity, gap
+    from pandas_tba.gates import Check, check
+    from pandas_tba.intervals import INTERVALS
+    from pandas_tba.pairing import PairedCounts, count_pairs
+    from pandas_tba.slicing import slices
+    from pandas_tba.thresholds import best_threshold, sweep
+    from pandas_tba.uncertainty import interval, posterior
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "INTERVALS",
     "METRICS",
+    "Check",
     "ColumnError",
     "ConfusionCounts",
     "InputError",
     "InputWarning",
     "KindError",
     "Metric",
+    "PairedCounts",
     "TbaAccessor",
     "UndefinedWarning",
+    "best_threshold",
     "bounds",
+    "check",
+    "choose_t",
     "class_weights",
+    "compare",
     "confusion_matrix",
     "count",
+    "count_pairs",
+    "crossings",
+    "decide",
+    "diagnose",
+    "disparity",
+    "f_beta",
+    "gap",
+    "interval",
     "load_income",
     "metrics",
     "per_class",
+    "posterior",
     "schema",
     "score",
+    "slices",
+    "sweep",
     "t_from_cost_ratio",
     "t_from_entropy",
+    "tempered",
     "tempered_balanced_accuracy_score",
+    "undefined",
 ]
+
+# loaded when first asked for, so that import stays fast
+_LATER = {
+    "Check": "gates",
+    "INTERVALS": "intervals",
+    "PairedCounts": "pairing",
+    "best_threshold": "thresholds",
+    "check": "gates",
+    "choose_t": "choosing",
+    "compare": "comparison",
+    "count_pairs": "pairing",
+    "crossings": "choosing",
+    "decide": "decisions",
+    "diagnose": "choosing",
+    "disparity": "fairness",
+    "gap": "fairness",
+    "interval": "uncertainty",
+    "posterior": "uncertainty",
+    "slices": "slicing",
+    "sweep": "thresholds",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'pandas_tba' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"pandas_tba.{_LATER[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import Any, Literal
+import math
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from pandas_tba import tables
@@ -17,6 +19,10 @@ from pandas_tba.framing import Exponent, Prevalence
 from pandas_tba.specification import check_faults
 from pandas_tba.tables import Absent
 
+if TYPE_CHECKING:
+    from pandas_tba.gates import Check
+    from pandas_tba.uncertainty import Prior
+
 
 @pd.api.extensions.register_dataframe_accessor("tba")
 class TbaAccessor:
@@ -26,6 +32,8 @@ class TbaAccessor:
     are y_true and y_pred. Every method counts the frame once and asks the function of the same
     name; `by`, `dropna` and `observed` say how to count, as in `count`.
     """
+
+    # what a first score does not need is imported by the method that needs it: import stays fast
 
     def __init__(self, frame: pd.DataFrame, columns: Columns | None = None) -> None:
         # nothing may be checked here: an error would break dir(df) of every frame
@@ -42,10 +50,11 @@ class TbaAccessor:
         abstain: Iterable[Hashable] = (),
         pos_label: Hashable | None = None,
         missing: Missing = "raise",
-        y_score: Hashable | list[Hashable] | None = None,
+        y_score: Hashable | list[Hashable] | Mapping[Any, Hashable] | None = None,
         threshold: float = 0.5,
         sample_weight: Hashable | None = None,
         schema: Any = None,
+        row: Hashable | None = None,
     ) -> TbaAccessor:
         """Name the columns and what is known of their labels.
 
@@ -53,6 +62,8 @@ class TbaAccessor:
         ----------
         y_true, y_pred, model, labels, abstain, pos_label, missing, y_score, threshold, sample_weight, schema
             As in `count`.
+        row : column name, optional
+            Which case a row is about, where models stand in rows: `compare` pairs by it.
 
         Returns
         -------
@@ -78,6 +89,7 @@ class TbaAccessor:
             threshold=threshold,
             sample_weight=sample_weight,
             schema=schema,
+            row=row,
         )
         return TbaAccessor(self._frame, columns)
 
@@ -191,3 +203,272 @@ class TbaAccessor:
         """Lowest and highest score that the data allow: see `bounds`."""
         counts = self.counts(by, dropna=dropna, observed=observed)
         return tables.bounds(counts, t=t, prevalence=prevalence)
+
+    def undefined(
+        self,
+        by: Any = None,
+        *,
+        dropna: bool = False,
+        observed: bool = True,
+        metrics: str | Metric | Iterable[str | Metric] | None = None,
+        t: Exponent = 0.5,
+    ) -> pd.DataFrame:
+        """Every undefined value, and the reason: see `undefined`."""
+        counts = self.counts(by, dropna=dropna, observed=observed)
+        return tables.undefined(counts, metrics=metrics, t=t)
+
+    def interval(
+        self,
+        by: Any = None,
+        *,
+        dropna: bool = False,
+        observed: bool = True,
+        t: Exponent = 0.5,
+        level: float = 0.95,
+        method: str = "wilson",
+        prevalence: Prevalence = "own",
+        metrics: str | Metric | Iterable[str | Metric] | None = None,
+        n_replicates: int = 2000,
+        generator: np.random.Generator | int | None = None,
+    ) -> pd.DataFrame:
+        """Scores with their confidence intervals: see `interval`."""
+        from pandas_tba.uncertainty import interval
+
+        return interval(
+            self.counts(by, dropna=dropna, observed=observed),
+            t=t,
+            level=level,
+            method=method,
+            prevalence=prevalence,
+            metrics=metrics,
+            n_replicates=n_replicates,
+            generator=generator,
+        )
+
+    def posterior(
+        self,
+        by: Any = None,
+        *,
+        dropna: bool = False,
+        observed: bool = True,
+        t: Exponent = 0.0,
+        prior: Prior = "uniform",
+        level: float = 0.95,
+        above: float | None = None,
+        prevalence: Prevalence = "own",
+    ) -> pd.DataFrame:
+        """Exact posterior of balanced accuracy, or of the score at any t: see `posterior`."""
+        from pandas_tba.uncertainty import posterior
+
+        return posterior(
+            self.counts(by, dropna=dropna, observed=observed),
+            t=t,
+            prior=prior,
+            level=level,
+            above=above,
+            prevalence=prevalence,
+        )
+
+    def compare(
+        self,
+        by: Any = None,
+        *,
+        dropna: bool = False,
+        observed: bool = True,
+        t: Exponent = 0.5,
+        level: float = 0.95,
+        prevalence: Prevalence = "own",
+    ) -> pd.DataFrame:
+        """Paired differences of the models: see `compare`."""
+        from pandas_tba.comparison import compare
+        from pandas_tba.pairing import pair_frame
+
+        pairs = pair_frame(
+            self._frame,
+            self._columns,
+            row=self._columns.row,
+            by=by,
+            dropna=dropna,
+            observed=observed,
+        )
+        return compare(pairs, t=t, level=level, prevalence=prevalence)
+
+    def disparity(
+        self,
+        by: Any = None,
+        *,
+        dropna: bool = False,
+        observed: bool = True,
+        t: Exponent = 0.5,
+        metrics: str | Metric | Iterable[str | Metric] | None = None,
+        reference: Hashable = "pooled",
+        prevalence: Prevalence = "pooled",
+        min_support: int = 0,
+        level: float = 0.95,
+    ) -> pd.DataFrame:
+        """Each group against a reference: see `disparity`."""
+        from pandas_tba.fairness import disparity
+
+        return disparity(
+            self.counts(by, dropna=dropna, observed=observed),
+            t=t,
+            metrics=metrics,
+            reference=reference,
+            prevalence=prevalence,
+            min_support=min_support,
+            level=level,
+        )
+
+    def gap(
+        self,
+        by: Any = None,
+        *,
+        dropna: bool = False,
+        observed: bool = True,
+        t: Exponent = 0.5,
+        metrics: str | Metric | Iterable[str | Metric] | None = None,
+        prevalence: Prevalence = "pooled",
+        min_support: int = 0,
+        n_replicates: int = 2000,
+        generator: np.random.Generator | int | None = None,
+    ) -> pd.DataFrame:
+        """The largest difference between groups, and what chance alone would give: see `gap`."""
+        from pandas_tba.fairness import gap
+
+        return gap(
+            self.counts(by, dropna=dropna, observed=observed),
+            t=t,
+            metrics=metrics,
+            prevalence=prevalence,
+            min_support=min_support,
+            n_replicates=n_replicates,
+            generator=generator,
+        )
+
+    def check(
+        self,
+        by: Any = None,
+        *,
+        dropna: bool = False,
+        observed: bool = True,
+        max_gap: float | None = None,
+        min_ratio: float | None = None,
+        min_score: float | None = None,
+        min_support: int = 0,
+        t: float = 0.5,
+        metrics: str | Metric | Iterable[str | Metric] | None = None,
+        prevalence: Prevalence = "pooled",
+    ) -> Check:
+        """Whether the groups keep some rules: see `check`."""
+        from pandas_tba.gates import check
+
+        return check(
+            self.counts(by, dropna=dropna, observed=observed),
+            max_gap=max_gap,
+            min_ratio=min_ratio,
+            min_score=min_score,
+            min_support=min_support,
+            t=t,
+            metrics=metrics,
+            prevalence=prevalence,
+        )
+
+    def slices(
+        self,
+        by: Any = None,
+        *,
+        dropna: bool = False,
+        observed: bool = True,
+        depth: int = 2,
+        t: float = 0.5,
+        min_support: int = 0,
+        level: float = 0.95,
+    ) -> pd.DataFrame:
+        """Combinations of the keys on which a model is weak: see `slices`."""
+        from pandas_tba.slicing import slices
+
+        counts = self.counts(by, dropna=dropna, observed=observed)
+        return slices(counts, depth=depth, t=t, min_support=min_support, level=level)
+
+    def choose_t(
+        self,
+        by: Any = None,
+        *,
+        dropna: bool = False,
+        observed: bool = True,
+        cost: Mapping[Any, float] | pd.Series | None = None,
+        per: Literal["class", "error"] = "class",
+    ) -> pd.DataFrame:
+        """Table of the rules for choosing t: see `choose_t`."""
+        from pandas_tba.choosing import choose_t
+
+        counts = self.counts(by, dropna=dropna, observed=observed)
+        return choose_t(counts, cost=cost, per=per)
+
+    def crossings(
+        self,
+        by: Any = None,
+        *,
+        dropna: bool = False,
+        observed: bool = True,
+        t_min: float = -math.inf,
+        t_max: float = math.inf,
+        between: Literal["models", "groups"] = "models",
+        prevalence: Prevalence | None = None,
+    ) -> pd.DataFrame:
+        """Every t at which two models, or two groups, swap rank: see `crossings`."""
+        from pandas_tba.choosing import crossings
+
+        counts = self.counts(by, dropna=dropna, observed=observed)
+        return crossings(counts, t_min=t_min, t_max=t_max, between=between, prevalence=prevalence)
+
+    def diagnose(
+        self,
+        by: Any = None,
+        *,
+        dropna: bool = False,
+        observed: bool = True,
+        t: float = 0.5,
+        level: float = 0.95,
+        n_replicates: int = 2000,
+        generator: np.random.Generator | int | None = None,
+    ) -> pd.DataFrame:
+        """On which classes each group or model is weak: see `diagnose`."""
+        from pandas_tba.choosing import diagnose
+
+        counts = self.counts(by, dropna=dropna, observed=observed)
+        return diagnose(counts, t=t, level=level, n_replicates=n_replicates, generator=generator)
+
+    def sweep(self, by: Any = None, *, dropna: bool = False, t: Exponent = 0.5) -> pd.DataFrame:
+        """Table over every threshold of the scores: see `sweep`."""
+        from pandas_tba.scoring import scored_rows
+        from pandas_tba.thresholds import sweep_table
+
+        scored = scored_rows(self._frame, self._columns, by=by, dropna=dropna)
+        return sweep_table(scored, t=t)
+
+    def best_threshold(
+        self, by: Any = None, *, dropna: bool = False, t: Exponent = 0.5
+    ) -> pd.DataFrame:
+        """The threshold that scores best: see `best_threshold`."""
+        from pandas_tba.scoring import scored_rows
+        from pandas_tba.thresholds import best_threshold_table
+
+        scored = scored_rows(self._frame, self._columns, by=by, dropna=dropna)
+        return best_threshold_table(scored, t=t)
+
+    def decide(
+        self,
+        *,
+        t: float = 0.5,
+        prevalence: Literal["own"] | Mapping[Any, float] | pd.Series = "own",
+    ) -> pd.Series:
+        """Labels that maximise the expected score, given the probability of every class.
+
+        The columns of probabilities are bound as a mapping from label to column:
+        ``df.tba(y_true="label", y_score={"no": "p_no", "yes": "p_yes"}).decide(t=0.5)``. The result
+        is aligned with the frame. `prevalence` is by default that of y_true; see `decide`.
+        """
+        from pandas_tba.scoring import decided
+
+        return decided(self._frame, self._columns, t=t, prevalence=prevalence)

@@ -19,7 +19,8 @@ class Columns:
     ``y_pred`` names one column, or a list of them: one for each model.  ``model`` names a column
     that holds the model of each row.  ``labels`` declares the classes and their order, ``abstain``
     the labels that may be predicted and are no class.  ``y_score`` names scores in place of labels:
-    the positive class is predicted where they reach ``threshold``.
+    the positive class is predicted where they reach ``threshold``.  ``row`` names the column that says
+    which case a row is about, where the models of one case stand in several rows.
     """
 
     y_true: Hashable = "y_true"
@@ -33,6 +34,7 @@ class Columns:
     threshold: float = 0.5
     sample_weight: Hashable | None = None
     schema: Any = None
+    row: Hashable | None = None
 
     def __post_init__(self) -> None:
         for name in ("labels", "abstain"):  # an iterator would be used up by the first question
@@ -62,7 +64,7 @@ class Columns:
     def _check_hashable(self) -> None:
         argument = "y_pred" if self.y_score is None else "y_score"
         names = [("y_true", self.y_true), ("model", self.model)]
-        names += [("sample_weight", self.sample_weight)]
+        names += [("sample_weight", self.sample_weight), ("row", self.row)]
         if not isinstance(self.y_score, dict):
             names += [(argument, name) for name in self.predictions]
         for which, name in names:

@@ -43,7 +43,7 @@ from pandas_tba.validation import (
 Codes = npt.NDArray[np.intp]
 
 
-class _Bound(NamedTuple):
+class Bound(NamedTuple):
     """The columns of one question, and how many rows they have.
 
     ``predictions`` hold labels, or slots False and True where scores were compared with a
@@ -60,9 +60,9 @@ class _Bound(NamedTuple):
         """Truth and predictions with their names."""
         return [self.truth, *self.predictions.items()]
 
-    def at(self, rows: npt.NDArray[np.bool_]) -> _Bound:
+    def at(self, rows: npt.NDArray[np.bool_]) -> Bound:
         """Only some of the rows."""
-        return _Bound(
+        return Bound(
             (self.truth[0], self.truth[1][rows]),
             {name: column[rows] for name, column in self.predictions.items()},
             [Key(key.name, key.values[rows]) for key in self.keys],
@@ -97,60 +97,74 @@ def _counted(
     frame: pd.DataFrame, columns: Columns, *, by: Any, dropna: bool, observed: bool
 ) -> ConfusionCounts:
     rules = label_rules(columns.labels, columns.abstain, columns.pos_label)
-    bound = _bound(frame, columns, by)
-    slots = _encoded(bound, columns)
-    missing = _missing(bound, slots)
-    n_rows = bound.n_rows
-    if missing:
-        bound, slots = _complete(bound, missing, columns)
+    bound, slots, missing = complete_rows(frame, columns, by)
     weights = None if bound.weights is None else weight_values(*bound.weights)
     key_slots = [encode(key.values) for key in bound.keys]
     for key, part in zip(bound.keys, key_slots, strict=True):
         warn_many_numbers(key, part)
     found, used = tally(key_slots, slots[0], slots[1:], bound.n_rows, weights)
     key_slots, slots = used[: len(key_slots)], used[len(key_slots) :]
-    groups, place = _grouped(bound, found, key_slots, columns, dropna=dropna, observed=observed)
-    labels, true_at, predicted_at = _labelled(bound, found, slots, rules, columns)
+    groups, place = grouped_keys(bound, found, key_slots, columns, dropna=dropna, observed=observed)
+    labels, true_at, predicted_at = label_places(bound, found, slots, rules, columns)
     shape = (len(groups), len(labels.values), len(labels.values))
     parts = [
         table.moved(place, true_at, at, shape)
         for table, at in zip(found.tables, predicted_at, strict=True)
     ]
     return ConfusionCounts(
-        stacked(parts), labels, _with_models(groups, columns), n_rows - bound.n_rows, missing
+        stacked(parts), labels, _with_models(groups, columns), len(frame) - bound.n_rows, missing
     )
 
 
-def count_arrays(y_true: Any, y_pred: Any, *, labels: Any = None) -> ConfusionCounts:
+def count_arrays(
+    y_true: Any, y_pred: Any, *, sample_weight: Any = None, labels: Any = None
+) -> ConfusionCounts:
     """Counts of two columns of labels, taken by position."""
-    columns = {}
-    for name, values in (("y_true", y_true), ("y_pred", y_pred)):
-        try:
-            column = pd.Series(values)
-        except (TypeError, ValueError):
+    columns = {"y_true": _column("y_true", y_true), "y_pred": _column("y_pred", y_pred)}
+    if sample_weight is not None:
+        columns["sample_weight"] = _column("sample_weight", sample_weight)
+    for name, column in columns.items():
+        if len(column) != len(columns["y_true"]):
             raise InputError(
-                f"`{name}` must be one column of labels; got a {type(values).__name__}."
-            ) from None
-        if np.ndim(values) != 1:
-            raise InputError(
-                f"`{name}` must be one column of labels; got shape {np.shape(values)}."
+                f"`y_true` and `{name}` must be of one length; got {len(columns['y_true']):,} and "
+                f"{len(column):,}."
             )
-        columns[name] = column.reset_index(drop=True)
-    if len(columns["y_true"]) != len(columns["y_pred"]):
+    weights = None if sample_weight is None else "sample_weight"
+    return count_frame(pd.DataFrame(columns), Columns(labels=labels, sample_weight=weights))
+
+
+def _column(name: str, values: Any) -> pd.Series:
+    try:
+        column = pd.Series(values)
+    except (TypeError, ValueError):
         raise InputError(
-            f"`y_true` and `y_pred` must be of one length; got {len(columns['y_true']):,} and "
-            f"{len(columns['y_pred']):,}."
-        )
-    return count_frame(pd.DataFrame(columns), Columns(labels=labels))
+            f"`{name}` must be one column of values; got a {type(values).__name__}."
+        ) from None
+    if np.ndim(values) != 1:
+        raise InputError(f"`{name}` must be one column of values; got shape {np.shape(values)}.")
+    return column.reset_index(drop=True)
 
 
-def _bound(frame: pd.DataFrame, columns: Columns, by: Any) -> _Bound:
+def complete_rows(
+    frame: pd.DataFrame, columns: Columns, by: Any
+) -> tuple[Bound, list[Slots], dict[Hashable, int]]:
+    """The bound columns of rows that have every value, their slots, and what was missing."""
+    bound = _bound(frame, columns, by)
+    slots = _encoded(bound, columns)  # refuses what is no label, before labels are looked at
+    if columns.y_score is None:
+        check_not_scores(columns, bound.truth[1], bound.predictions)
+    missing = _missing(bound, slots)
+    if missing:
+        bound, slots = _complete(bound, missing, columns)
+    return bound, slots, missing
+
+
+def _bound(frame: pd.DataFrame, columns: Columns, by: Any) -> Bound:
     argument = "y_pred" if columns.y_score is None else "y_score"
     truth = column_of(frame, "y_true", columns.y_true)
     predictions = {name: column_of(frame, argument, name) for name in columns.predictions}
     check_not_mixed("y_true", columns.y_true, truth)
     if columns.y_score is None:
-        check_not_scores(columns, truth, predictions)
         for name, column in predictions.items():
             check_not_mixed("y_pred", name, column)
     keys = group_keys(frame, by)
@@ -163,7 +177,7 @@ def _bound(frame: pd.DataFrame, columns: Columns, by: Any) -> _Bound:
     if columns.model is not None:
         keys = [Key("model", column_of(frame, "model", columns.model)), *keys]
     weights = columns.sample_weight
-    return _Bound(
+    return Bound(
         (columns.y_true, truth),
         predictions,
         keys,
@@ -172,7 +186,7 @@ def _bound(frame: pd.DataFrame, columns: Columns, by: Any) -> _Bound:
     )
 
 
-def _encoded(bound: _Bound, columns: Columns) -> list[Slots]:
+def _encoded(bound: Bound, columns: Columns) -> list[Slots]:
     """Slots of truth and predictions."""
     truth = encode(bound.truth[1])
     if columns.y_score is None:
@@ -186,7 +200,7 @@ def _encoded(bound: _Bound, columns: Columns) -> list[Slots]:
     ]
 
 
-def _missing(bound: _Bound, slots: Sequence[Slots]) -> dict[Hashable, int]:
+def _missing(bound: Bound, slots: Sequence[Slots]) -> dict[Hashable, int]:
     """Rows without a label, score or weight, for each column that has such rows."""
     missing = {
         name: int(column.isna().sum())
@@ -199,8 +213,8 @@ def _missing(bound: _Bound, slots: Sequence[Slots]) -> dict[Hashable, int]:
 
 
 def _complete(
-    bound: _Bound, missing: dict[Hashable, int], columns: Columns
-) -> tuple[_Bound, list[Slots]]:
+    bound: Bound, missing: dict[Hashable, int], columns: Columns
+) -> tuple[Bound, list[Slots]]:
     """Only the rows that have every value, so that models stay comparable."""
     if columns.missing == "raise":
         raise missing_error(missing, bound.n_rows, columns, dict(bound.labelled()))
@@ -210,8 +224,8 @@ def _complete(
     return bound, _encoded(bound, columns)
 
 
-def _grouped(
-    bound: _Bound,
+def grouped_keys(
+    bound: Bound,
     found: Tally,
     slots: Sequence[Slots],
     columns: Columns,
@@ -265,8 +279,8 @@ def _with_models(groups: Groups, columns: Columns) -> Groups:
     )
 
 
-def _labelled(
-    bound: _Bound, found: Tally, slots: Sequence[Slots], rules: LabelRules, columns: Columns
+def label_places(
+    bound: Bound, found: Tally, slots: Sequence[Slots], rules: LabelRules, columns: Columns
 ) -> tuple[LabelSet, Codes, list[Codes]]:
     """The label set, and where the slots of truth and of each prediction stand in it.
 

@@ -100,7 +100,22 @@ def test_shape_does_not_depend_on_the_number_of_rows(frame, by):
                 assert found.dtypes.equals(whole.dtypes)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+# what else the methods of functions over counts are asked, beside `by`
+ASKED = {
+    "undefined": {},
+    "interval": {"method": "bootstrap", "generator": 1, "n_replicates": 50},
+    "posterior": {"level": 0.9},
+    "disparity": {"reference": "rest"},
+    "gap": {"generator": 1, "n_replicates": 50},
+    "check": {"max_gap": 0.1},
+    "slices": {"depth": 1},
+    "choose_t": {},
+    "crossings": {"between": "groups"},
+    "diagnose": {"generator": 1, "n_replicates": 50},
+}
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *ASKED, "compare"])
 def test_a_method_takes_what_its_function_takes(name):
     method = inspect.signature(getattr(tba.TbaAccessor, name)).parameters
     function = inspect.signature(getattr(tba, name)).parameters
@@ -114,9 +129,12 @@ def test_the_door_and_counts_share_the_parameters_of_count():
     counts = inspect.signature(tba.count).parameters
     for method in (tba.TbaAccessor.__call__, tba.TbaAccessor.counts):
         for name, parameter in list(inspect.signature(method).parameters.items())[1:]:
+            if name == "row":  # only compare() pairs rows
+                continue
             assert parameter.default == counts[name].default, name
-            assert parameter.annotation == counts[name].annotation, name
-    bound = set(inspect.signature(tba.TbaAccessor.__call__).parameters) - {"self"}
+            if name != "y_score":  # decide() takes a mapping of them too
+                assert parameter.annotation == counts[name].annotation, name
+    bound = set(inspect.signature(tba.TbaAccessor.__call__).parameters) - {"self", "row"}
     assert bound | set(HOW_TO_COUNT) == set(counts) - {"frame"}
 
 
@@ -132,6 +150,26 @@ def test_a_method_answers_as_its_function(frame, y_pred, by):
             equal = assert_series_equal if expected.ndim == 1 else assert_frame_equal
             equal(found, expected)
             assert found.attrs == expected.attrs
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("name", "asked"), ASKED.items(), ids=ASKED)
+def test_a_method_with_arguments_answers_as_its_function(frame, name, asked):
+    found = getattr(frame.tba, name)(by="g", **asked)
+    expected = getattr(tba, name)(frame.tba.counts(by="g"), **asked)
+    if name == "check":
+        found, expected = found.table, expected.table
+    assert_frame_equal(found, expected)
+    assert found.attrs == expected.attrs
+
+
+def test_compare_answers_as_its_function(frame):
+    models = sorted(WIDE)  # as rows are
+    pairs = tba.count_pairs(frame, y_pred=models, by="g")
+    assert_frame_equal(frame.tba(y_pred=models).compare(by="g"), tba.compare(pairs))
+    long = frame.assign(case=frame.index).melt(["case", "y_true", "g"], WIDE, "which", "guess")
+    door = long.tba(y_pred="guess", model="which", row="case")
+    assert_frame_equal(door.compare(by="g"), tba.compare(pairs))
 
 
 FRAMES = {
@@ -265,6 +303,6 @@ def test_ipython_completes_the_methods(frame):
 
 
 @pytest.mark.skipif(sys.flags.optimize > 1, reason="docstrings are stripped")
-@pytest.mark.parametrize("name", [*FUNCTIONS, "counts"])
+@pytest.mark.parametrize("name", [*FUNCTIONS, *ASKED, "compare", "counts"])
 def test_every_method_says_where_to_read_on(name):
     assert "see `" in getattr(tba.TbaAccessor, name).__doc__

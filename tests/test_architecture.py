@@ -9,13 +9,15 @@ import pandas_tba
 
 FLOORS = {
     0: ["errors", "datasets"],
-    1: ["tempering", "columns", "levels", "cells"],
-    2: ["catalog", "labelling", "groups", "encoding"],
-    3: ["confusion", "validation"],
+    1: ["tempering", "roots", "significance", "columns", "levels", "cells"],
+    2: ["catalog", "decisions", "labelling", "groups", "encoding"],
+    3: ["confusion", "sums", "validation"],
     4: ["grouping", "specification", "tallying"],
-    5: ["counting"],
-    6: ["engines", "framing", "reasons"],
-    7: ["tables"],
+    5: ["counting", "bayes"],
+    6: ["engines", "intervals", "pairing", "framing", "reasons"],
+    7: ["tables", "uncertainty", "differences", "measures"],
+    8: ["choosing", "comparison", "fairness", "gates", "slicing", "thresholds"],
+    9: ["scoring"],
     11: ["accessor"],
     12: ["__init__", "__main__"],
 }

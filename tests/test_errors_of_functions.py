@@ -25,7 +25,7 @@ OTHERS = {
     "array: a set": (
         lambda: tba.tempered_balanced_accuracy_score({1, 2}, [1, 2]),
         tba.InputError,
-        "`y_true` must be one column of labels; got a set.",
+        "`y_true` must be one column of values; got a set.",
     ),
     "cost ratio: text": (
         lambda: tba.t_from_cost_ratio("3", "0.1", 0.2),
@@ -154,7 +154,7 @@ OTHERS = {
     "arrays of two axes": (
         lambda: tba.tempered_balanced_accuracy_score([[1, 0]], [[1, 0]]),
         tba.InputError,
-        "`y_true` must be one column of labels; got shape (1, 2).",
+        "`y_true` must be one column of values; got shape (1, 2).",
     ),
     "class_weights": (
         lambda: tba.class_weights([-1, 2]),

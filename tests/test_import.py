@@ -1,9 +1,12 @@
 """Importing the package registers the accessor and loads nothing heavy."""
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import pandas_tba
 
@@ -14,7 +17,9 @@ def fresh_python(code, *options):
     """Run code in a new process that finds this very package; hand back what it printed."""
     here = Path(pandas_tba.__file__).parents[1]
     command = [sys.executable, *options, "-c", code]
-    return subprocess.run(command, cwd=here, capture_output=True, text=True, check=True)
+    # compiled files may be written, so that a second import does not compile again
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.run(command, cwd=here, env=kept, capture_output=True, text=True, check=True)
 
 
 def test_import_loads_no_heavy_package():
@@ -33,6 +38,7 @@ def test_import_registers_the_accessor():
 
 def test_import_takes_a_fifth_of_the_time_of_pandas_at_most():
     code = "import pandas; import pandas_tba"
+    fresh_python(code)
     report = fresh_python(code, "-X", "importtime").stderr
     cost, of_pandas = (import_microseconds(report, name) for name in ("pandas_tba", "pandas"))
     assert cost <= of_pandas / 5
@@ -41,3 +47,22 @@ def test_import_takes_a_fifth_of_the_time_of_pandas_at_most():
 def import_microseconds(report, package):
     """Time that `-X importtime` states for a package and all that it imports."""
     return int(re.search(rf"\|\s*(\d+) \| {package}$", report, re.MULTILINE)[1])
+
+
+@pytest.mark.parametrize("name", pandas_tba.__all__)
+def test_every_public_name_is_there_and_listed(name):
+    assert getattr(pandas_tba, name) is not None
+    assert name in dir(pandas_tba)
+
+
+def test_names_that_are_loaded_late_are_those_of_the_type_checker():
+    source = Path(pandas_tba.__file__).read_text(encoding="utf-8")
+    block = re.search(r"if TYPE_CHECKING:\n((?:    .*\n)+)", source)[1]
+    lines = re.findall(r"from pandas_tba\.(\w+) import (.*)", block)
+    named = {name: module for module, names in lines for name in names.split(", ")}
+    assert named == pandas_tba._LATER
+
+
+def test_a_name_that_is_not_there():
+    with pytest.raises(AttributeError, match="module 'pandas_tba' has no attribute 'scor'"):
+        pandas_tba.scor  # noqa: B018

@@ -55,6 +55,15 @@ def test_weighted_balanced_accuracy_is_the_one_of_scikit_learn():
     assert FRAME.tba(sample_weight="w").score(t=0) == pytest.approx(expected, abs=1e-12)
 
 
+def test_arrays_take_weights_too():
+    columns = [FRAME[name].to_numpy() for name in ("y_true", "y_pred")]
+    expected = FRAME.tba(sample_weight="w").score(t=0.3)
+    found = tba.tempered_balanced_accuracy_score(*columns, t=0.3, sample_weight=[*FRAME["w"]])
+    assert found == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(tba.InputError, match="must be of one length; got 3,000 and 2"):
+        tba.tempered_balanced_accuracy_score(*columns, sample_weight=[1, 2])
+
+
 def test_three_weights_worked_by_hand():
     frame = pd.DataFrame({"y_true": [1, 1, 0, 0], "y_pred": [1, 0, 0, 0], "w": [3, 1, 1, 1]})
     weighted = frame.tba(sample_weight="w")
