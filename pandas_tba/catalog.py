@@ -99,6 +99,11 @@ class Metric:
     lacks : tuple or None
         What a class lacks where the metric is undefined, as the rows of `METRICS` say; without
         any rows it is undefined in any case. None where that is not known.
+    exponent : float, "t" or None
+        Where the metric is the mean of recall weighted by prevalence to a power: the power, "t"
+        for the one asked for. It then has intervals by formula, and can be compared.
+    share_of : {"support", "rest", "predicted", "unpredicted", "total"} or None
+        Where the metric of a class is one proportion: the rows that it is a share of.
     """
 
     name: str
@@ -110,11 +115,23 @@ class Metric:
     reference: str = ""
     takes_t: bool = False
     lacks: tuple[Lack, ...] | None = None
+    exponent: float | Literal["t"] | None = None
+    share_of: Literal["support", "rest", "predicted", "unpredicted", "total"] | None = None
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, ("class", "overall"))
         if not callable(self.function):
             raise KindError(f"`function` must be a function; got {shown(self.function)}.")
+
+    def denominator(self, support: Any, predicted: Any, total: Any) -> Any:
+        """Rows that a proportion is a share of."""
+        return {
+            "support": support,
+            "rest": total - support,
+            "predicted": predicted,
+            "unpredicted": total - predicted,
+            "total": total,
+        }[str(self.share_of)]
 
     @property
     def undefined(self) -> str:
@@ -317,12 +334,12 @@ def _cohen_kappa(hits: Any, support: Any, predicted: Any, total: Any, is_class: 
 # fmt: off
 METRICS: tuple[Metric, ...] = (
     Metric("accuracy", "overall", _accuracy, r"\frac{\sum_k h_k}{n}", lacks=(),
-           reference=_SOKOLOVA),
+           reference=_SOKOLOVA, exponent=1.0),
     Metric("balanced_accuracy", "overall", partial(_macro, _recall),
            r"\frac{1}{K} \sum_k \frac{h_k}{n_k}", lacks=(ABSENT,),
-           reference="Brodersen et al. 2010, doi:10.1109/ICPR.2010.764"),
+           reference="Brodersen et al. 2010, doi:10.1109/ICPR.2010.764", exponent=0.0),
     Metric("tba", "overall", partial(_tempered, tempered_mean), r"\sum_k w_k \frac{h_k}{n_k}",
-           takes_t=True, lacks=(ABSENT,), reference="tempered balanced accuracy"),
+           takes_t=True, lacks=(ABSENT,), reference="tempered balanced accuracy", exponent="t"),
     Metric("tba_slope", "overall", partial(_tempered, tempered_slope),
            r"\sum_k w_k \left(\ln p_k - \sum_j w_j \ln p_j\right) \frac{h_k}{n_k}",
            bounds=(-np.inf, np.inf), greater_is_better=None, takes_t=True, lacks=(ABSENT,),
@@ -330,21 +347,21 @@ METRICS: tuple[Metric, ...] = (
     Metric("majority", "overall", partial(_tempered, majority_score), r"w_{\arg\max_k p_k}",
            greater_is_better=None, takes_t=True, lacks=(ABSENT,),
            reference="tba of a classifier that always answers the most prevalent class"),
-    Metric("recall", "class", _recall, r"\frac{h_k}{n_k}", lacks=(ABSENT,), reference=_SOKOLOVA),
+    Metric("recall", "class", _recall, r"\frac{h_k}{n_k}", lacks=(ABSENT,), reference=_SOKOLOVA, share_of="support"),
     Metric("specificity", "class", _specificity, r"\frac{c_k}{n - n_k}", lacks=(ALONE,),
-           reference=_SOKOLOVA),
+           reference=_SOKOLOVA, share_of="rest"),
     Metric("precision", "class", _precision, r"\frac{h_k}{q_k}", lacks=(UNPREDICTED,),
-           reference=_SOKOLOVA),
+           reference=_SOKOLOVA, share_of="predicted"),
     Metric("npv", "class", _npv, r"\frac{c_k}{n - q_k}", lacks=(ALWAYS_PREDICTED,),
-           reference=_ALTMAN),
+           reference=_ALTMAN, share_of="unpredicted"),
     Metric("fpr", "class", _fpr, r"\frac{q_k - h_k}{n - n_k}", greater_is_better=False,
-           lacks=(ALONE,), reference=_POWERS),
+           lacks=(ALONE,), reference=_POWERS, share_of="rest"),
     Metric("fnr", "class", _fnr, r"\frac{n_k - h_k}{n_k}", greater_is_better=False, lacks=(ABSENT,),
-           reference=_POWERS),
+           reference=_POWERS, share_of="support"),
     Metric("fdr", "class", _fdr, r"\frac{q_k - h_k}{q_k}", greater_is_better=False,
-           lacks=(UNPREDICTED,), reference="1 - precision"),
+           lacks=(UNPREDICTED,), reference="1 - precision", share_of="predicted"),
     Metric("false_omission_rate", "class", _false_omission_rate, r"\frac{n_k - h_k}{n - q_k}",
-           greater_is_better=False, lacks=(ALWAYS_PREDICTED,), reference="1 - npv"),
+           greater_is_better=False, lacks=(ALWAYS_PREDICTED,), reference="1 - npv", share_of="unpredicted"),
     Metric("f1", "class", _f_beta, r"\frac{2 h_k}{n_k + q_k}", lacks=(NOWHERE,),
            reference=_SOKOLOVA),
     Metric("jaccard", "class", _jaccard, r"\frac{h_k}{n_k + q_k - h_k}", lacks=(NOWHERE,),
@@ -354,7 +371,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("min_recall", "overall", _min_recall, r"\min_k \frac{h_k}{n_k}", lacks=(ABSENT,),
            reference="smallest recall of a class"),
     Metric("recall_macro", "overall", partial(_macro, _recall),
-           r"\frac{1}{K} \sum_k \frac{h_k}{n_k}", lacks=(ABSENT,), reference=_SOKOLOVA),
+           r"\frac{1}{K} \sum_k \frac{h_k}{n_k}", lacks=(ABSENT,), reference=_SOKOLOVA, exponent=0.0),
     Metric("precision_macro", "overall", partial(_macro, _precision),
            r"\frac{1}{K} \sum_k \frac{h_k}{q_k}", lacks=(UNPREDICTED,), reference=_SOKOLOVA),
     Metric("f1_macro", "overall", partial(_macro, _f_beta),
@@ -383,9 +400,9 @@ METRICS: tuple[Metric, ...] = (
            bounds=_POSITIVE, lacks=(ABSENT, ALONE, UNPREDICTED, ALWAYS_PREDICTED),
            reference="Glas et al. 2003, doi:10.1016/S0895-4356(03)00177-X"),
     Metric("prevalence", "class", _prevalence, r"p_k = \frac{n_k}{n}", greater_is_better=None,
-           lacks=(), reference="share of the rows"),
+           lacks=(), reference="share of the rows", share_of="total"),
     Metric("selection_rate", "class", _selection_rate, r"\frac{q_k}{n}", greater_is_better=None,
-           lacks=(), reference="Feldman et al. 2015, doi:10.1145/2783258.2783311"),
+           lacks=(), reference="Feldman et al. 2015, doi:10.1145/2783258.2783311", share_of="total"),
 )
 # fmt: on
 
@@ -471,6 +488,7 @@ def tempered(t: float) -> Metric:
         formula=rf"\sum_k w_k \frac{{h_k}}{{n_k}}, \quad t = {_brief(exponent)}",
         reference="tempered balanced accuracy",
         lacks=(ABSENT,) if exponent <= 0 else (),  # above 0 an absent class has no weight
+        exponent=exponent,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -20,20 +20,6 @@ from pandas_tba.tempering import tempered_bounds, tempered_mean
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.intp]
-
-# Metrics that are means of recall, by their exponent: a fixed one, or that asked for (None).
-_MEANS = {"tba": None, "accuracy": 1.0, "balanced_accuracy": 0.0, "recall_macro": 0.0}
-
-# Metrics that are one proportion, by the rows (of support, predicted, total) it is a share of.
-_DENOMINATORS: dict[str, Callable[[FloatArray, FloatArray, FloatArray], FloatArray]] = {
-    **dict.fromkeys(("recall", "fnr"), lambda support, predicted, total: support),
-    **dict.fromkeys(("specificity", "fpr"), lambda support, predicted, total: total - support),
-    **dict.fromkeys(("precision", "fdr"), lambda support, predicted, total: predicted),
-    **dict.fromkeys(
-        ("npv", "false_omission_rate"), lambda support, predicted, total: total - predicted
-    ),
-    **dict.fromkeys(("prevalence", "selection_rate"), lambda support, predicted, total: total),
-}
 
 
 @dataclass(frozen=True)
@@ -93,7 +79,7 @@ class Measure:
 
     def reason(self, counts: ConfusionCounts, group: int) -> str:
         """Why the metric of a group is undefined."""
-        if self.metric.name in _DENOMINATORS:
+        if self.metric.share_of is not None:
             return self.metric.undefined
         absent = np.flatnonzero(self.sums.support[group] == 0)
         if len(absent) == self.sums.support.shape[1]:
@@ -112,8 +98,15 @@ def comparable_metrics(
             "df.tba.disparity(by='segment')."
         )
     chosen = find_metrics("tba" if metrics is None else metrics)
-    able = [*_MEANS, *(["recall"] if counts.is_weighted else _DENOMINATORS)]
-    unable = [metric.name for metric in chosen if metric not in METRICS or metric.name not in able]
+    able = [
+        metric.name
+        for metric in METRICS
+        if metric.exponent is not None
+        or (metric.name == "recall" if counts.is_weighted else metric.share_of is not None)
+    ]
+    unable = [
+        metric.name for metric in chosen if metric.exponent is None and metric.name not in able
+    ]
     if unable:
         raise InputError(
             f"`metrics`: {listed(unable)} cannot be compared between groups"
@@ -133,18 +126,20 @@ def measure_of(
     counts: ConfusionCounts, metric: Metric, prevalence: Prevalence, exponents: list[float]
 ) -> Measure:
     """The metric as a mean of recalls."""
-    if metric.name in _DENOMINATORS:
+    if metric.share_of is not None:
         return _proportion(counts, metric)
     parts = [counts.hits, counts.support]
     if counts.squared_hits is not None and counts.squared_support is not None:
         parts += [counts.squared_hits, counts.squared_support]
     sums = Sums.of([of_classes(counts, part) for part in parts])
     rows = of_classes(counts, counts.class_rows)
-    fixed = _MEANS[metric.name]
+    fixed = metric.exponent
     if fixed == 0.0:  # equal weights, whatever the prevalence
         return Measure(metric, sums, rows, [0.0], np.ones(rows.shape))
-    if fixed == 1.0:
+    if metric.name == "accuracy":  # of each group's own rows, by definition
         return Measure(metric, sums, rows, [1.0])
+    if isinstance(fixed, float):
+        exponents = [fixed]
     shares = np.broadcast_to(class_prevalence(counts, prevalence, sums.support), rows.shape)
     if not isinstance(prevalence, str):
         return Measure(metric, sums, rows, exponents, shares)
@@ -164,7 +159,7 @@ def _proportion(counts: ConfusionCounts, metric: Metric) -> Measure:
         part[:, at].astype(np.float64) for part in (counts.hits, counts.support, counts.predicted)
     )
     total = counts.weight.astype(np.float64)[:, None]
-    whole = _DENOMINATORS[metric.name](support, predicted, total)
+    whole = metric.denominator(support, predicted, total)
     share = metric.function(hits, support, predicted, total)
     part = np.where(whole > 0, share * whole, 0.0).round()
     sums, rows = Sums(part.astype(np.float64), whole), whole

@@ -59,20 +59,6 @@ Prior: TypeAlias = Literal["uniform", "jeffreys"] | tuple[float, float]
 _SUMMARY = ("mean", "median", "low", "high", "p_above")
 _VALUES_AT_A_TIME = 2**22  # of replicates by groups and exponents: 32 MB
 
-# Metrics that are means of recall, by their exponent: a fixed one, or that asked for (None).
-_MEANS = {"tba": None, "accuracy": 1.0, "balanced_accuracy": 0.0, "recall_macro": 0.0}
-
-# Metrics that are one proportion, by the rows (of support, predicted, total) it is a share of.
-_DENOMINATORS: dict[str, Callable[[FloatArray, FloatArray, FloatArray], FloatArray]] = {
-    **dict.fromkeys(("recall", "fnr"), lambda support, predicted, total: support),
-    **dict.fromkeys(("specificity", "fpr"), lambda support, predicted, total: total - support),
-    **dict.fromkeys(("precision", "fdr"), lambda support, predicted, total: predicted),
-    **dict.fromkeys(
-        ("npv", "false_omission_rate"), lambda support, predicted, total: total - predicted
-    ),
-    **dict.fromkeys(("prevalence", "selection_rate"), lambda support, predicted, total: total),
-}
-
 
 def interval(
     counts: ConfusionCounts,
@@ -251,21 +237,22 @@ def _stacked(columns: Iterable[FloatArray]) -> FloatArray:
 def _as_mean(asked: _Question, metric: Metric) -> tuple[Recalls | None, list[float]]:
     """The metric as a mean of recalls at some exponents, where it is one; a proportion is its own mean."""
     if _is_mean(metric):
-        fixed = _MEANS[metric.name]
-        if fixed == 1.0:
+        if metric.name == "accuracy":  # of each group's own rows, by definition
             return recalls_in(asked.counts, "own"), [1.0]
-        return asked.recalls, asked.exponents if fixed is None else [fixed]
+        return asked.recalls, [metric.exponent] if isinstance(
+            metric.exponent, float
+        ) else asked.exponents
     if _is_proportion(metric):
         return _proportion(asked.counts, metric), [0.0]
     return None, asked.exponents if metric.takes_t else [0.0]
 
 
 def _is_mean(metric: Metric) -> bool:
-    return metric in METRICS and metric.name in _MEANS
+    return metric.exponent is not None
 
 
 def _is_proportion(metric: Metric) -> bool:
-    return metric in METRICS and metric.name in _DENOMINATORS
+    return metric.share_of is not None
 
 
 def _is_resampled(metric: Metric, way: IntervalMethod) -> bool:
@@ -280,7 +267,7 @@ def _proportion(counts: ConfusionCounts, metric: Metric) -> Recalls:
     )
     total = counts.weight.astype(np.float64)[:, None]
     share = metric.function(hits, support, predicted, total)
-    rows = _DENOMINATORS[metric.name](support, predicted, total)
+    rows = metric.denominator(support, predicted, total)
     squared = None
     if counts.squared_hits is not None and counts.squared_support is not None:  # recall alone
         of_rows = counts.squared_support[:, at]
@@ -431,8 +418,8 @@ def _check_metrics(counts: ConfusionCounts, chosen: list[Metric], way: IntervalM
         raise InputError(
             f"`method`={way.name!r} takes rows, and these counts are weighted. Choose {listed(able)}."
         )
-    able = [*_MEANS, "recall"]
-    unable = [metric.name for metric in chosen if metric not in METRICS or metric.name not in able]
+    able = [metric.name for metric in METRICS if _is_mean(metric)] + ["recall"]
+    unable = [metric.name for metric in chosen if not _is_mean(metric) and metric.name != "recall"]
     if unable:
         raise InputError(
             f"`metrics`: {listed(unable)} has no interval where counts are weighted. Choose from "

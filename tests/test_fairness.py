@@ -330,9 +330,9 @@ ERRORS = {
     "metric": (
         lambda: gap(counts_of(TWO), metrics=["tba", "mcc"]),
         (
-            "`metrics`: 'mcc' cannot be compared between groups. Choose from 'tba', 'accuracy', "
-            "'balanced_accuracy', 'recall_macro', 'recall', 'fnr', 'specificity', 'fpr', "
-            "'precision', 'fdr', 'npv', 'false_omission_rate', 'prevalence', 'selection_rate'."
+            "`metrics`: 'mcc' cannot be compared between groups. Choose from 'accuracy', "
+            "'balanced_accuracy', 'tba', 'recall', 'specificity', 'precision', 'npv', 'fpr', "
+            "'fnr', 'fdr', 'false_omission_rate', 'recall_macro', 'prevalence', 'selection_rate'."
         ),
     ),
     "no positive class": (

@@ -9,12 +9,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
 from scipy import stats
 
 import pandas_tba as tba
 from pandas_tba import InputError, InputWarning, UndefinedWarning
 from pandas_tba.intervals import INTERVALS, recalls_of, standard_error
-from pandas_tba.uncertainty import _DENOMINATORS, _MEANS, interval, posterior
+from pandas_tba.uncertainty import interval, posterior
 
 EXACT = {"rel": 1e-10, "abs": 1e-10, "nan_ok": True}
 METHODS = [way.name for way in INTERVALS]
@@ -170,11 +171,7 @@ def test_nothing_counted(method, by, labels):
 
 
 NAMES = [metric.name for metric in tba.METRICS]
-PROPORTIONS = [name for name in NAMES if name in _DENOMINATORS]
-
-
-def test_what_is_known_of_metrics_is_of_metrics():
-    assert {*_DENOMINATORS, *_MEANS} <= set(NAMES)
+PROPORTIONS = [metric.name for metric in tba.METRICS if metric.share_of is not None]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -187,7 +184,7 @@ def test_a_proportion_has_its_own_rows(method, name):
     found = interval(counts, metrics=name, method=method, generator=2)
     assert found["score"].equals(tba.metrics(counts, metrics=name)[name].rename("score"))
     parts = (counts.support[:, 1], counts.predicted[:, 1], counts.rows)
-    rows = _DENOMINATORS[name](*parts)
+    rows = next(metric for metric in tba.METRICS if metric.name == name).denominator(*parts)
     whole = (found["score"] * rows).dropna()
     assert whole.tolist() == pytest.approx(whole.round().tolist())
     for group, n in zip("abc", rows, strict=True):
@@ -202,9 +199,19 @@ def test_a_proportion_has_its_own_rows(method, name):
             assert found.loc[group, "n_eff"] == pytest.approx(n)
 
 
+@pytest.mark.parametrize("prevalence", ["own", "pooled"])
+@pytest.mark.parametrize("t", [-0.5, 0.0, 0.3, 1.0])
+def test_a_tempered_metric_has_the_interval_of_tba_at_its_t(t, prevalence):
+    found = interval(grouped(), metrics=tba.tempered(t), prevalence=prevalence)
+    assert_frame_equal(found, interval(grouped(), t=t, prevalence=prevalence))
+    if prevalence == "pooled":
+        differences = tba.disparity(grouped(), metrics=tba.tempered(t))
+        assert_frame_equal(differences, tba.disparity(grouped(), t=t))
+
+
 def test_means_of_recall_are_tba_at_their_exponent():
-    found = interval(grouped(), t=[0, 1], metrics=["tba", *list(_MEANS)[1:]], prevalence="own")
     at = {"accuracy": 1.0, "balanced_accuracy": 0.0, "recall_macro": 0.0}
+    found = interval(grouped(), t=[0, 1], metrics=["tba", *at], prevalence="own")
     for name, t in at.items():
         for shown in (0.0, 1.0):
             one = found.xs((name, shown), level=["metric", "t"])
@@ -426,8 +433,8 @@ def test_errors(options, text):
         (
             {"metrics": ["tba", "f1"]},
             (
-                "`metrics`: 'f1' has no interval where counts are weighted. Choose from 'tba', "
-                "'accuracy', 'balanced_accuracy', 'recall_macro', 'recall', or count without "
+                "`metrics`: 'f1' has no interval where counts are weighted. Choose from 'accuracy', "
+                "'balanced_accuracy', 'tba', 'recall_macro', 'recall', or count without "
                 "sample_weight."
             ),
         ),
