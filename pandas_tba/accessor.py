@@ -24,6 +24,15 @@ if TYPE_CHECKING:
     from pandas_tba.uncertainty import Prior
 
 
+_ASK = (
+    "Score:     .score(t=0.5)  .metrics(by=...)  .per_class()  .confusion_matrix()  .undefined()",
+    "How sure:  .interval()  .posterior()  .bounds(t=0)",
+    "Compare:   .compare()  .crossings()  .disparity(by=...)  .gap(by=...)  .slices(by=[...])",
+    "Choose t:  .choose_t()  .diagnose()  .sweep()  .best_threshold()  .decide()",
+    "The rows:  .validate()  .counts(by=...)",
+)
+
+
 @pd.api.extensions.register_dataframe_accessor("tba")
 class TbaAccessor:
     """Judge the predictions in a frame: ``df.tba.score(t=0.5)``, ``df.tba.metrics(by="segment")``.
@@ -95,18 +104,20 @@ class TbaAccessor:
 
     def __repr__(self) -> str:
         bound = self._columns
-        names = [bound.y_true, *bound.predictions, *([] if bound.model is None else [bound.model])]
+        named = {"y_true": bound.y_true}
+        named |= {"y_pred": bound.y_pred} if bound.y_score is None else {"y_score": bound.y_score}
+        for part in ("model", "row", "sample_weight"):
+            if getattr(bound, part) is not None:
+                named[part] = getattr(bound, part)
         columns = list(self._frame.columns)  # an Index would refuse names that cannot be hashed
-        lacking = [name for name in names if name not in columns]
-        model = "" if bound.model is None else f", model={shown(bound.model)}"
-        lines = [
-            f"<df.tba: {len(self._frame):,} rows, y_true={shown(bound.y_true)}, y_pred={shown(bound.y_pred)}{model}>"
+        lacking = [
+            name for value in named.values() for name in _names(value) if name not in columns
         ]
+        shown_names = ", ".join(f"{part}={shown(value)}" for part, value in named.items())
+        lines = [f"<df.tba: {len(self._frame):,} rows, {shown_names}>"]
         if lacking:
             lines.append(f"No column {listed(lacking)}. Name yours: df.tba(y_true='y', y_pred='p')")
-        lines.append(
-            "Ask:  .score(t=0.5)  .metrics(by=...)  .per_class()  .confusion_matrix()  .bounds(t=0)  .counts()"
-        )
+        lines += _ASK
         return "\n".join(lines)
 
     def counts(
@@ -472,3 +483,10 @@ class TbaAccessor:
         from pandas_tba.scoring import decided
 
         return decided(self._frame, self._columns, t=t, prevalence=prevalence)
+
+
+def _names(bound: Any) -> list[Any]:
+    """Columns that one part names."""
+    if isinstance(bound, Mapping):
+        return [*bound.values()]
+    return bound if isinstance(bound, list) else [bound]

@@ -196,9 +196,32 @@ def test_repr_shows_names_and_what_to_ask(frame):
     assert repr(frame.tba(y_pred=["y_pred", "tree"], model="g")) == (
         "<df.tba: 16 rows, y_true='y_true', y_pred=['y_pred', 'tree'], model='g'>\n"
         "No column 'tree'. Name yours: df.tba(y_true='y', y_pred='p')\n"
-        "Ask:  .score(t=0.5)  .metrics(by=...)  .per_class()  .confusion_matrix()  .bounds(t=0)  "
-        ".counts()"
+        "Score:     .score(t=0.5)  .metrics(by=...)  .per_class()  .confusion_matrix()  "
+        ".undefined()\n"
+        "How sure:  .interval()  .posterior()  .bounds(t=0)\n"
+        "Compare:   .compare()  .crossings()  .disparity(by=...)  .gap(by=...)  .slices(by=[...])\n"
+        "Choose t:  .choose_t()  .diagnose()  .sweep()  .best_threshold()  .decide()\n"
+        "The rows:  .validate()  .counts(by=...)"
     )
+
+
+BOUND = {
+    "scores": ({"y_score": "p"}, "y_score='p'>", "'p'"),
+    "probabilities": ({"y_score": {1: "p", 0: "g"}}, "y_score={1: 'p', 0: 'g'}>", "'p'"),
+    "weights": ({"sample_weight": "w", "row": "h"}, "row='h', sample_weight='w'>", "'w'"),
+}
+
+
+@pytest.mark.parametrize(("binding", "shown", "lacking"), BOUND.values(), ids=BOUND)
+def test_repr_shows_what_else_is_bound(frame, binding, shown, lacking):
+    lines = repr(frame.tba(**binding)).splitlines()
+    assert lines[0].endswith(shown)
+    assert lines[1].startswith(f"No column {lacking}. ")
+
+
+@pytest.mark.parametrize("name", [name for name in dir(tba.TbaAccessor) if name[0] != "_"])
+def test_repr_names_every_method(frame, name):
+    assert f".{name}" in repr(frame.tba) or name == "check"
 
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
