@@ -26,9 +26,10 @@ from pandas_tba.tables import (
 from pandas_tba.tempering import class_weights, t_from_cost_ratio, t_from_entropy
 
 if TYPE_CHECKING:
-    from pandas_tba.choosing import choose_t, crossings, diagnose
+    from pandas_tba.choosing import choose_t, crossings
     from pandas_tba.comparison import compare
     from pandas_tba.decisions import decide
+    from pandas_tba.diagnosing import diagnose
     from pandas_tba.fairness import disparity, gap
     from pandas_tba.gates import Check, check
     from pandas_tba.intervals import INTERVALS
@@ -95,7 +96,7 @@ _LATER = {
     "count_pairs": "pairing",
     "crossings": "choosing",
     "decide": "decisions",
-    "diagnose": "choosing",
+    "diagnose": "diagnosing",
     "disparity": "fairness",
     "gap": "fairness",
     "interval": "uncertainty",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -413,7 +414,9 @@ class TbaAccessor:
         """Table of the rules for choosing t: see `choose_t`."""
         from pandas_tba.choosing import choose_t
 
-        counts = self.counts(by, dropna=dropna, observed=observed)
+        # only the true labels matter, whatever was predicted and by which model
+        columns = replace(self._columns, y_pred=self._columns.y_true, y_score=None, model=None)
+        counts = count_frame(self._frame, columns, by=by, dropna=dropna, observed=observed)
         return choose_t(counts, cost=cost, per=per)
 
     def crossings(
@@ -439,13 +442,13 @@ class TbaAccessor:
         *,
         dropna: bool = False,
         observed: bool = True,
-        t: float = 0.5,
+        t: Exponent = 0.5,
         level: float = 0.95,
         n_replicates: int = 2000,
         generator: np.random.Generator | int | None = None,
     ) -> pd.DataFrame:
         """On which classes each group or model is weak: see `diagnose`."""
-        from pandas_tba.choosing import diagnose
+        from pandas_tba.diagnosing import diagnose
 
         counts = self.counts(by, dropna=dropna, observed=observed)
         return diagnose(counts, t=t, level=level, n_replicates=n_replicates, generator=generator)

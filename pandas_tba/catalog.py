@@ -465,7 +465,7 @@ def tempered(t: float) -> Metric:
     Returns
     -------
     Metric
-        Of kind "overall", named after t: tba_0.5, tba_-1. A share; NaN where a class that has
+        Of kind "overall", named after t: ``tba_0.5``, ``tba_-1``. A share; NaN where a class that has
         weight at this t has no rows.
 
     Raises

@@ -1,4 +1,4 @@
-"""Which t to use, where the choice swaps two models or groups, and what it says of one."""
+"""Which t to use, and where the choice swaps two models or groups."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.errors import InputError, check_choice, counted, listed, shown
 from pandas_tba.framing import (
     Prevalence,
+    absent_classes,
     check_counts,
     check_names,
     class_prevalence,
     described,
     of_classes,
-    size_names,
-    sizes,
+    texts,
 )
 from pandas_tba.groups import Groups
-from pandas_tba.intervals import check_level, check_replicates, resampled
 from pandas_tba.levels import plain_index
 from pandas_tba.roots import Roots, real_roots
 from pandas_tba.tempering import (
@@ -33,24 +32,9 @@ from pandas_tba.tempering import (
     class_weights,
     majority_score,
     t_from_entropy,
-    tempered_mean,
-    tempered_slope,
 )
 
 FloatArray = npt.NDArray[np.float64]
-
-_DIAGNOSIS = (
-    "score",
-    "slope",
-    "slope_low",
-    "slope_high",
-    "n_undefined",
-    "reading",
-    "costliest",
-    "cost",
-    "reason",
-)
-_READINGS = ("weaker on common classes", "even", "weaker on rare classes")
 
 
 def choose_t(
@@ -99,14 +83,14 @@ def choose_t(
     >>> import pandas_tba as tba
     >>> counts = tba.ConfusionCounts.from_matrix([[88, 2], [6, 4]])
     >>> tba.choose_t(counts, cost={0: 1, 1: 3})["meaning"].iloc[-1]
-    'one missed 1 counts as 27 missed 0'
+    'one missed 1 counts as 27 missed 0; the whole class as 3 of the other'
     """
     check_counts(counts)
     check_choice("per", per, ("class", "error"))
     classes = counts.label_set.classes
     if len(classes) < 2:
         raise InputError(
-            f"`counts` must hold two classes or more; got {listed(classes) or 'none'}. Declare them "
+            f"To choose t needs two classes or more; got {listed(classes) or 'none'}. Declare them "
             "with labels=."
         )
     support = of_classes(counts, counts.support)
@@ -177,50 +161,35 @@ def _rule_columns(
         recall = np.where(rows > 0, 1.0, np.nan)[None]  # majority reads who is absent from it
         majority[at] = majority_score(recall, rows[None], t[at])[0]
         meaning[at] = _meaning(classes, rows, t[at])
-    lacking = [_absent(classes, rows) or "all classes are equally large" for rows in support]
+    lacking = [absent_classes(classes, rows) or "all classes are equally large" for rows in support]
     is_nan = np.isnan(t) | np.isnan(majority)
     return {
         "t": t.reshape(-1),
         **{f"weight_{label}": weights[:, :, k].reshape(-1) for k, label in enumerate(classes)},
         "majority": majority.reshape(-1),
         "residual": residual.reshape(-1),
-        "meaning": _texts(meaning.reshape(-1)),
-        "reason": _texts(
-            np.where(is_nan, np.array(lacking, dtype=object)[:, None], "").reshape(-1)
-        ),
+        "meaning": texts(meaning.reshape(-1)),
+        "reason": texts(np.where(is_nan, np.array(lacking, dtype=object)[:, None], "").reshape(-1)),
     }
 
 
 def _meaning(classes: list[Hashable], support: FloatArray, t: float) -> str:
-    """What one error on the rarest class counts against one on the largest."""
+    """What the rarest class counts against the largest: as a class, and one error on it."""
     order = np.argsort(support, kind="stable")
     order = order[support[order] > 0]
     if len(order) < 2:
         return ""
     rarest, largest = order[[0, -1]]
-    counts_as = _power(support[rarest] / support[largest], t - 1)
+    share = support[rarest] / support[largest]
     return (
-        f"one missed {shown(classes[rarest])} counts as {counts_as:.3g} missed "
-        f"{shown(classes[largest])}"
+        f"one missed {shown(classes[rarest])} counts as {_power(share, t - 1):.3g} missed "
+        f"{shown(classes[largest])}; the whole class as {_power(share, t):.3g} of the other"
     )
 
 
 def _power(share: float, t: float) -> float:
     with np.errstate(over="ignore"):  # beyond 1e308 infinite is the answer, not worth a warning
         return float(np.exp(t * np.log(share)))
-
-
-def _absent(classes: list[Hashable], support: FloatArray) -> str:
-    """Why a value may be undefined: the classes without rows; nothing where all have some."""
-    if not support.any():
-        return "no rows"
-    lacking = [label for label, rows in zip(classes, support, strict=True) if rows == 0]
-    return f"no rows of {listed(lacking)}" if lacking else ""
-
-
-def _texts(values: Any) -> pd.Series:
-    # without a dtype, a table of no rows would have another one than a table of some
-    return pd.Series(list(values), dtype=pd.Index([""]).dtype)
 
 
 def _rule_index(counts: ConfusionCounts, rules: list[str]) -> pd.Index:
@@ -394,12 +363,12 @@ def _distinct(groups: Groups, keys: list[int]) -> tuple[Groups, npt.NDArray[np.i
 def _too_few(between: str, number: int) -> str:
     if between == "models":
         return (
-            f"`counts` must hold two models or more; got {counted(number, 'named model')}. Count "
+            f"Crossings need two models or more; got {counted(number, 'named model')}. Count "
             "several at once: df.tba(y_pred=['logit', 'forest']).crossings(). To compare groups, "
             "pass between='groups'."
         )
     return (
-        f"`counts` must hold two groups or more; got {counted(number, 'group')}. Count by a key: "
+        f"Crossings need two groups or more; got {counted(number, 'group')}. Count by a key: "
         "df.tba.crossings(by='segment', between='groups')."
     )
 
@@ -422,7 +391,7 @@ def _undefined(
     ]
     if without:
         return f"no rows of {listed(without)}"
-    return _absent(classes, support[at].min(axis=0))
+    return absent_classes(classes, support[at].min(axis=0))
 
 
 def _recall_difference(hits: FloatArray, support: FloatArray) -> FloatArray:
@@ -477,114 +446,3 @@ def _crossing_table(
     parts = [*keys, *of_sides] if between == "groups" else [*of_sides, *keys]
     axis = ("root", pd.RangeIndex(root.max() + 1), root)
     return pd.DataFrame(columns).set_axis(_multi_index(*zip(*parts, axis, strict=True)))
-
-
-def diagnose(
-    counts: ConfusionCounts,
-    *,
-    t: float = 0.5,
-    level: float = 0.95,
-    n_replicates: int = 2000,
-    generator: np.random.Generator | int | None = None,
-) -> pd.DataFrame:
-    """On which classes each group or model is weak, and which one costs it most.
-
-    Parameters
-    ----------
-    counts : ConfusionCounts
-        Counts of rows, without weights.
-    t : float, default 0.5
-        Exponent; weights are each group's own.
-    level : float, default 0.95
-        Level of the interval of the slope.
-    n_replicates : int, default 2000
-        Times that the rows of each group are drawn anew for that interval.
-    generator : numpy Generator or int, optional
-        Draws them; a Generator or a seed makes the interval repeatable.
-
-    Returns
-    -------
-    DataFrame
-        Columns n, min_support, n_absent, score; slope, the derivative of the score by t, with
-        slope_low and slope_high; n_undefined, replicates that lacked a class and are left out;
-        reading: ``weaker on rare classes`` where the interval lies above 0, ``weaker on common
-        classes`` where it lies below, else ``even``; costliest, the class whose errors take most
-        from the score, and cost, how much: weight times (1 - recall); reason, empty unless
-        undefined.
-
-    Raises
-    ------
-    InputError
-        If the counts are weighted, or an argument has a value that cannot be used.
-
-    Examples
-    --------
-    >>> import pandas_tba as tba
-    >>> counts = tba.ConfusionCounts.from_matrix([[880, 20], [60, 40]])
-    >>> tba.diagnose(counts, generator=0)[["reading", "costliest", "cost"]].round(3)
-                      reading costliest  cost
-    0  weaker on rare classes         1  0.15
-    """
-    check_counts(counts)
-    t = check_t(t)
-    check_names(counts, [*size_names(counts), *_DIAGNOSIS])
-    _check_resampling(counts, level, n_replicates)
-    support, hits = of_classes(counts, counts.support), of_classes(counts, counts.hits)
-    recall = ratio(hits, support)
-    values: dict[str, Any] = sizes(counts, support)
-    values["score"] = tempered_mean(recall, support, t)
-    values["slope"] = tempered_slope(recall, support, t)
-    draws = resampled(hits, support, n_replicates=n_replicates, generator=generator)
-    slopes = [tempered_slope(ratio(*drawn), drawn[1].astype(np.float64), t) for drawn in draws]
-    low, high, n_undefined = _quantiles(np.concatenate(slopes), np.isnan(values["slope"]), level)
-    values |= {"slope_low": low, "slope_high": high, "n_undefined": n_undefined}
-    classes = counts.label_set.classes
-    values["reading"] = _texts(
-        "" if np.isnan(left) else _READINGS[1 + int(left > 0) - int(right < 0)]
-        for left, right in zip(low, high, strict=True)
-    )
-    values |= _costs(classes, recall, support, t)
-    is_nan = np.isnan(values["score"])
-    values["reason"] = _texts(
-        _absent(classes, rows) if nan else "" for nan, rows in zip(is_nan, support, strict=True)
-    )
-    table = pd.DataFrame(values)[[*size_names(counts), *_DIAGNOSIS]]
-    return described(table.set_axis(counts.groups), counts, t, "own")
-
-
-def _check_resampling(counts: ConfusionCounts, level: float, n_replicates: int) -> None:
-    if counts.is_weighted:
-        raise InputError(
-            "diagnose() draws rows anew, which weighted counts do not allow. Ask "
-            "metrics(counts, metrics=['tba', 'tba_slope']) for the slope without its interval."
-        )
-    check_level(level)
-    check_replicates(n_replicates)
-
-
-def _quantiles(
-    slopes: FloatArray, is_undefined: npt.NDArray[np.bool_], level: float
-) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int_]]:
-    """Limits that leave (1 - level) / 2 outside on either side, and how many slopes are NaN."""
-    is_nan = np.isnan(slopes)
-    low, high = np.full((2, slopes.shape[1]), np.nan)
-    known = ~(is_undefined | is_nan.all(axis=0))
-    tails = ((1 - level) / 2, (1 + level) / 2)
-    if known.any():
-        low[known], high[known] = np.nanquantile(slopes[:, known], tails, axis=0)
-    return low, high, is_nan.sum(axis=0)
-
-
-def _costs(
-    classes: list[Hashable], recall: FloatArray, support: FloatArray, t: float
-) -> dict[str, Any]:
-    """The class that takes most from the score of each group, and how much."""
-    costliest = np.full(len(support), None, dtype=object)
-    cost = np.full(len(support), np.nan)
-    known = np.flatnonzero(~np.isnan(tempered_mean(recall, support, t)))
-    # an absent class that leaves the score defined has no weight
-    taken = np.nan_to_num(class_weights(support, t=t) * (1 - recall)) if len(known) else recall
-    for at in known:
-        place = int(taken[at].argmax())
-        costliest[at], cost[at] = classes[place], taken[at, place]
-    return {"costliest": costliest, "cost": cost}

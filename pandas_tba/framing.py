@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -176,3 +176,17 @@ def _json_number(value: float) -> float | str:
 def over_t(column: npt.NDArray[Any], n_exponents: int) -> npt.NDArray[Any]:
     """One column of a table of groups by t, from values (G,) or (G, T)."""
     return column.reshape(-1) if column.ndim == 2 else np.repeat(column, n_exponents)
+
+
+def absent_classes(classes: Sequence[Any], support: FloatArray) -> str:
+    """Why a value may be undefined: the classes without rows; nothing where all have some."""
+    if not support.any():
+        return "no rows"
+    lacking = [label for label, rows in zip(classes, support, strict=True) if rows == 0]
+    return f"no rows of {listed(lacking)}" if lacking else ""
+
+
+def texts(values: Any) -> pd.Series:
+    """A column of text, of the dtype that pandas gives to text."""
+    # without a dtype, a table of no rows would have another one than a table of some
+    return pd.Series(list(values), dtype=pd.Index([""]).dtype)

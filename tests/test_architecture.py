@@ -16,7 +16,7 @@ FLOORS = {
     5: ["counting", "bayes"],
     6: ["engines", "intervals", "pairing", "framing", "reasons"],
     7: ["tables", "uncertainty", "differences", "measures"],
-    8: ["choosing", "comparison", "fairness", "gates", "slicing", "thresholds"],
+    8: ["choosing", "comparison", "diagnosing", "fairness", "gates", "slicing", "thresholds"],
     9: ["scoring"],
     11: ["accessor"],
     12: ["__init__", "__main__"],

@@ -9,10 +9,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
 
 import pandas_tba as tba
 from pandas_tba import ConfusionCounts, InputError, KindError, t_from_cost_ratio, t_from_entropy
-from pandas_tba.choosing import choose_t, crossings, diagnose
+from pandas_tba.choosing import choose_t, crossings
+from pandas_tba.diagnosing import diagnose
 
 GOLDEN = Path(__file__).parent / "golden" / "golden-tba.json"
 PAIRS = json.loads(GOLDEN.read_text(encoding="utf-8"))["crossings"]
@@ -175,7 +177,7 @@ def test_an_absent_class_leaves_the_crossing_undefined():
         (
             lambda: crossings(groups_of(TWO)),
             (
-                "`counts` must hold two models or more; got 0 named models. Count several at once: "
+                "Crossings need two models or more; got 0 named models. Count several at once: "
                 "df.tba(y_pred=['logit', 'forest']).crossings(). To compare groups, pass "
                 "between='groups'."
             ),
@@ -183,7 +185,7 @@ def test_an_absent_class_leaves_the_crossing_undefined():
         (
             lambda: crossings(ConfusionCounts.from_matrix(TWO[0]), between="groups"),
             (
-                "`counts` must hold two groups or more; got 0 groups. Count by a key: "
+                "Crossings need two groups or more; got 0 groups. Count by a key: "
                 "df.tba.crossings(by='segment', between='groups')."
             ),
         ),
@@ -222,7 +224,7 @@ def test_an_absent_class_leaves_the_crossing_undefined():
         ),
         (
             lambda: choose_t(ConfusionCounts.from_matrix([[5]])),
-            "`counts` must hold two classes or more; got 0. Declare them with labels=.",
+            "To choose t needs two classes or more; got 0. Declare them with labels=.",
         ),
         (
             lambda: diagnose(groups_of(TWO), level=95),
@@ -258,12 +260,14 @@ def test_rules(per, t):
         weights = tba.class_weights([0.9, 0.1], t=row["t"])
         assert row[["weight_0", "weight_1"]].tolist() == pytest.approx(weights.tolist()), rule
         assert row["majority"] == pytest.approx(weights[0])
-    ratio = {"class": 27, "error": 3}[per]
+    ratio, of_class = {"class": (27, 3), "error": (3, 0.333)}[per]
     assert table["meaning"].tolist()[:2] == [
-        "one missed 1 counts as 9 missed 0",
-        "one missed 1 counts as 3 missed 0",
+        "one missed 1 counts as 9 missed 0; the whole class as 1 of the other",
+        "one missed 1 counts as 3 missed 0; the whole class as 0.333 of the other",
     ]
-    assert table.at["cost", "meaning"] == f"one missed 1 counts as {ratio} missed 0"
+    assert table.at["cost", "meaning"] == (
+        f"one missed 1 counts as {ratio} missed 0; the whole class as {of_class} of the other"
+    )
     assert table["residual"].tolist() == pytest.approx([math.nan] * 3 + [0], abs=1e-12, nan_ok=True)
     assert (table["reason"] == "").all()
     assert len(choose_t(ConfusionCounts.from_matrix(TWO[0]))) == 3
@@ -299,7 +303,9 @@ def test_rules_of_groups_say_why_they_are_undefined():
     is_nan = table["majority"].unstack().isna()[reasons.columns]
     assert is_nan.equals(reasons != "")
     assert table.loc[("b", "compromise"), "meaning"] == ""
-    assert table.loc[("c", "safe"), "meaning"] == "one missed 0 counts as 1 missed 1"
+    assert table.loc[("c", "safe"), "meaning"] == (
+        "one missed 0 counts as 1 missed 1; the whole class as 1 of the other"
+    )
 
 
 @pytest.mark.parametrize(
@@ -378,3 +384,19 @@ def test_tables_of_no_groups_keep_their_columns_and_dtypes():
         none = make(tba.count(frame.iloc[:0], by="g", labels=[0, 1]))
         assert len(none) == 0
         assert none.dtypes.to_dict() == some.dtypes.to_dict()
+
+
+def test_several_t_are_the_last_level_of_a_diagnosis():
+    counts = groups_of(TWO)
+    both = diagnose(counts, t=[0, 0.5], generator=3, n_replicates=200)
+    assert both.index.names[-1] == "t"
+    for t in (0.0, 0.5):
+        alone = diagnose(counts, t=t, generator=3, n_replicates=200)
+        assert_frame_equal(both.xs(t, level="t"), alone, check_names=False)
+
+
+def test_the_door_needs_no_predictions_to_choose_t():
+    frame = pd.DataFrame({"y_true": [1, 0, 0, 0], "p": [0.4, 0.2, 0.1, 0.3]})
+    expected = choose_t(ConfusionCounts.from_matrix([[3, 0], [0, 1]]))
+    assert_frame_equal(frame.tba.choose_t(), expected)
+    assert_frame_equal(frame.tba(y_score="p").choose_t(), expected)
