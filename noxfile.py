@@ -72,7 +72,25 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def fuzz(session: nox.Session) -> None:
+    """Count thousands of frames of anything, which takes minutes; arguments go to pytest."""
+    session.install(".", *group("test"))
+    search = {"HYPOTHESIS_PROFILE": "long"}
+    session.run("pytest", "tests/test_fuzz.py", *session.posargs, env=search)
+
+
+@nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Time the library; arguments go to tests/benchmarks/run.py."""
+    """Time the library; arguments go to the scripts in tests/benchmarks."""
     session.install(".", *group("bench"))
     session.run("python", "tests/benchmarks/run.py", *session.posargs)
+    if "--only" not in session.posargs:
+        session.run("python", "tests/benchmarks/dtypes.py", *session.posargs)
+
+
+@nox.session(default=False)
+def coverage(session: nox.Session) -> None:
+    """Measure for minutes how often intervals hold the true value, and tests find what is not."""
+    session.install(".")
+    for script in ("coverage", "worst", "sizes"):
+        session.run("python", f"tests/benchmarks/{script}.py")

@@ -1,5 +1,7 @@
 """How Sphinx builds the documentation. The built pages fetch nothing from the network."""
 
+import re
+
 import matplotlib.font_manager  # noqa: F401  (its first import may log; let no page show that)
 import sphinx_autosummary_accessors
 from docutils import nodes
@@ -54,6 +56,9 @@ nitpick_ignore_regex = [
     (r"py:obj", r"labels|is_class|declared|groups|model|pos_label|is_weighted"),
 ]
 
+# Classes that functions make: nobody calls them, so their pages show no signature.
+MADE_BY_FUNCTIONS = {"Check", "ConfusionCounts", "PairedCounts", "TbaAccessor"}
+
 # Looks
 html_theme = "pydata_sphinx_theme"
 html_title = project
@@ -96,5 +101,16 @@ def mathml(node, *, as_block):
         return ""
 
 
+def without_signature(app, what, name, obj, options, signature, returned):
+    return ("", None) if what == "class" and obj.__name__ in MADE_BY_FUNCTIONS else None
+
+
+def with_links(app, what, name, obj, options, lines):
+    """Link what a docstring says to see; `help` shows the plain name."""
+    lines[:] = [re.sub(r"\bsee `(\w+)`", r"see :obj:`~pandas_tba.\1`", line) for line in lines]
+
+
 def setup(app):
+    app.connect("autodoc-process-signature", without_signature)
+    app.connect("autodoc-process-docstring", with_links)
     app.add_html_math_renderer("mathml", (inline_formula, None), (displayed_formula, None))
