@@ -14,7 +14,7 @@ import pandas as pd
 from pandas_tba.cells import stacked
 from pandas_tba.columns import Columns
 from pandas_tba.confusion import ConfusionCounts
-from pandas_tba.encoding import Slots, encode, scored
+from pandas_tba.encoding import Slots, encode, normal, scored
 from pandas_tba.errors import InputError, KindError, shown
 from pandas_tba.grouping import Key, group_keys, warn_many_numbers
 from pandas_tba.groups import Groups, sorted_groups
@@ -161,8 +161,8 @@ def complete_rows(
 
 def _bound(frame: pd.DataFrame, columns: Columns, by: Any) -> Bound:
     argument = "y_pred" if columns.y_score is None else "y_score"
-    truth = column_of(frame, "y_true", columns.y_true)
-    predictions = {name: column_of(frame, argument, name) for name in columns.predictions}
+    truth = normal(column_of(frame, "y_true", columns.y_true))
+    predictions = {name: normal(column_of(frame, argument, name)) for name in columns.predictions}
     check_not_mixed("y_true", columns.y_true, truth)
     if columns.y_score is None:
         for name, column in predictions.items():
@@ -181,7 +181,7 @@ def _bound(frame: pd.DataFrame, columns: Columns, by: Any) -> Bound:
         (columns.y_true, truth),
         predictions,
         keys,
-        None if weights is None else (weights, column_of(frame, "sample_weight", weights)),
+        None if weights is None else (weights, normal(column_of(frame, "sample_weight", weights))),
         len(frame),
     )
 

@@ -75,7 +75,7 @@ def diagnose(
         Columns n, min_support, n_absent, score; slope, the derivative of the score by t, with
         slope_low and slope_high; n_undefined, replicates that lacked a class and are left out;
         reading: ``weaker on rare classes`` where the interval lies above 0, ``weaker on common
-        classes`` where it lies below, else ``even``; costliest, the class whose errors take most
+        classes`` where it lies below, else ``even``; nothing where a class is absent; costliest, the class whose errors take most
         from the score, and cost, how much: weight times (1 - recall); reason, empty unless
         undefined.
 
@@ -125,14 +125,16 @@ def _diagnosed(
     """Columns of `diagnose` at one t, each (G,), from replicates of the slope (B, G)."""
     score, slope = tempered_mean(recall, support, t), tempered_slope(recall, support, t)
     low, high, n_undefined = _quantiles(slopes, np.isnan(slope), level)
+    # where a class is absent, that the interval holds 0 says nothing
+    is_lacking = (support == 0).any(axis=1)
     readings = [
-        "" if np.isnan(left) else _READINGS[1 + int(left > 0) - int(right < 0)]
-        for left, right in zip(low, high, strict=True)
+        "" if nan else _READINGS[1 + int(left > 0) - int(right < 0)]
+        for left, right, nan in zip(low, high, is_lacking | np.isnan(low), strict=True)
     ]
     classes = counts.label_set.classes
     reasons = [
         absent_classes(classes, rows) if nan else ""
-        for nan, rows in zip(np.isnan(score), support, strict=True)
+        for nan, rows in zip(is_lacking, support, strict=True)
     ]
     costliest, cost = _costs(classes, recall, support, t)
     columns = (score, slope, low, high, n_undefined, readings, costliest, cost, reasons)

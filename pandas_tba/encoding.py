@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.errors import KindError, shown
-from pandas_tba.levels import kinds_of, plain_index
+from pandas_tba.levels import is_missing, kinds_of, plain_index
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,6 +27,7 @@ Array = npt.NDArray[Any]
 _SAMPLE = 1 << 14  # rows; up to this many are looked at whole
 _CHUNK = 1 << 15  # rows of int64 that stay in the cache between range check and shift
 _SPAN = 1 << 16  # largest integer range that is shifted and not hashed
+_HIGHEST = (1 << 63) - 1  # the end of a RangeIndex
 
 
 class Unforeseen(Exception):  # noqa: N818  a signal between files, never seen by users
@@ -141,7 +142,7 @@ class IntegerSlots(Slots):
 
     def widened(self) -> Slots:
         low, high = int(self._values.min()), int(self._values.max())
-        if high - low >= _SPAN:
+        if not _is_range(low, high):
             return hashed(self._values)
         return IntegerSlots(self._values, low, high, is_sampled=False)
 
@@ -186,19 +187,35 @@ def narrowest(size: int) -> npt.DTypeLike:
     return np.uint64
 
 
+def normal(column: Any) -> Any:
+    """The column in a dtype that pandas can hash, and in which NaN is missing, as NA is."""
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype):
+        if dtype.kind == "f" and dtype.itemsize == 2:
+            return column.astype(np.float32)
+        return column if dtype.isnative else column.astype(dtype.newbyteorder("="))
+    if dtype.kind != "f":
+        return column
+    held = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    is_series = isinstance(column, pd.Series)
+    return pd.Series(held, index=column.index, name=column.name) if is_series else held
+
+
 def encode(column: Any) -> Slots:
     """Slots of a Series, Index or array of any dtype; KindError for values that are no keys."""
     try:
-        return _slots(column)
+        return _slots(normal(column))
     except TypeError as fault:
         if "unhashable" not in str(fault):
             raise
+    except NotImplementedError:  # by Arrow, for lists and structures
+        pass
     name = getattr(column, "name", None)
-    bad = next(value for value in column if not _is_hashable(value))
+    bad = next((value for value in column if not _is_hashable(value)), None)
+    what = column.dtype if bad is None else f"a {type(bad).__name__} ({shown(bad)})"
     raise KindError(
-        f"{'An array' if name is None else f'Column {shown(name)}'} holds a {type(bad).__name__} "
-        f"({shown(bad)}), which is neither a label nor a key. Convert it, for example with "
-        "astype(str)."
+        f"{'An array' if name is None else f'Column {shown(name)}'} holds {what}, which is neither a "
+        "label nor a key. Convert it, for example with astype(str)."
     )
 
 
@@ -239,8 +256,6 @@ def scored(scores: npt.NDArray[np.float64], threshold: float) -> Slots:
 def _numpy_slots(values: Array, dtype: np.dtype[Any]) -> Slots:
     if dtype.kind == "b":
         return StoredSlots(values.view(np.uint8), [False, True], has_missing=False)
-    if not dtype.isnative:
-        values = values.astype(dtype.newbyteorder("="))  # pandas does not hash the other order
     if dtype.kind in "iu":
         return _integer_slots(values)
     return hashed(values)
@@ -264,9 +279,14 @@ def _integer_slots(values: Array) -> Slots:
         samples = [values[:_CHUNK], values[:: n // _SAMPLE], values[-_CHUNK:]]
     low = min((int(sample.min()) for sample in samples), default=0)
     high = max((int(sample.max()) for sample in samples), default=-1)
-    if high - low >= _SPAN:
+    if not _is_range(low, high):
         return hashed(values)
     return IntegerSlots(values, low, high, is_sampled=n > _SAMPLE)
+
+
+def _is_range(low: int, high: int) -> bool:
+    """Whether the numbers are few enough to be shifted, and a RangeIndex can hold them."""
+    return high - low < _SPAN and high < _HIGHEST
 
 
 def _is_arrow_text(dtype: Any) -> bool:
@@ -319,11 +339,15 @@ def _one_form(levels: pd.Index, values: Any) -> pd.Index:
         return levels
     if not pd.api.types.infer_dtype(values, skipna=True).startswith("mixed"):
         return levels
+    if "number" not in kinds_of(value for value in values if not is_missing(value)):
+        return levels
     return pd.Index([_as_int(value) for value in levels], dtype=object, tupleize_cols=False)
 
 
 def _as_python(value: Any) -> Any:
-    """Python's own number for one of numpy's, which does not compare with a Decimal."""
+    """Python's own value for one of numpy's, which compares neither with a Decimal nor with 2**64."""
+    if isinstance(value, np.timedelta64):
+        return pd.Timedelta(value)
     is_plain = isinstance(value, np.generic) and value.dtype.kind in "biufcSU"
     return value.item() if is_plain else value
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pandas_tba.catalog import Metric
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.errors import InputError, KindError, check_choice, listed, shown
 from pandas_tba.tempering import check_t
@@ -29,6 +30,22 @@ def check_counts(counts: object) -> None:
             f"`counts` must be ConfusionCounts; got {type(counts).__name__}. Count first: "
             "tba.count(df, y_true='y', y_pred='p'), or ask the frame: df.tba.score(t=0.5)."
         )
+
+
+def check_positive(counts: ConfusionCounts, chosen: Sequence[Metric]) -> None:
+    """InputError where a metric of one class is asked for, and no class is positive."""
+    of_class = [metric.name for metric in chosen if metric.kind == "class"]
+    if not of_class or counts.pos_label is not None:
+        return
+    classes = counts.label_set.classes
+    speak = "speaks" if len(of_class) == 1 else "speak"
+    advice = "Ask per_class(), or set one class against the rest: df['y_true'] == label."
+    if len(classes) == 2:
+        advice = f"Name one, as in df.tba(pos_label={shown(classes[-1])}), or ask per_class()."
+    raise InputError(
+        f"`metrics`: {listed(of_class)} {speak} of one class, and no class is positive. Classes: "
+        f"{listed(classes) or 'none'}. {advice}"
+    )
 
 
 def exponents_of(t: Exponent) -> tuple[list[float], bool]:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from pandas_tba.catalog import Metric
 from pandas_tba.confusion import ConfusionCounts
-from pandas_tba.errors import InputError, shown
+from pandas_tba.errors import InputError, counted, shown
 from pandas_tba.framing import Prevalence, exponents_of
 from pandas_tba.measures import (
     Codes,
@@ -39,6 +39,10 @@ class Check:
         about all groups), value, limit, status ("pass", "fail" or "undetermined").
     left_out : DataFrame
         Groups that had less than the least support: metric, group.
+
+    Notes
+    -----
+    A check is true where it has passed, so that ``assert df.tba.check(...)`` is a test.
     """
 
     table: pd.DataFrame
@@ -48,6 +52,9 @@ class Check:
     def passed(self) -> bool:
         """Whether every rule is met; one that is undetermined is not."""
         return bool(len(self.table)) and bool((self.table["status"] == "pass").all())
+
+    def __bool__(self) -> bool:
+        return self.passed
 
     def raise_on_fail(self) -> None:
         """Raise AssertionError unless every rule is met."""
@@ -67,6 +74,8 @@ class Check:
             for row in bad.head(5).itertuples()
         ]
         more = f" And {len(bad) - 5:,} more." if len(bad) > 5 else ""
+        if len(self.left_out):
+            parts.append(f"{counted(len(self.left_out), 'group')} left out")
         return ", ".join(parts) + "".join(f". {fault}" for fault in faults) + more
 
 
@@ -85,7 +94,7 @@ def check(
 
     Parameters
     ----------
-    counts, metrics, prevalence
+    counts : ConfusionCounts
         As in `disparity`.
     max_gap : float, optional
         Largest difference that is allowed between two groups.
@@ -97,6 +106,8 @@ def check(
         Groups with fewer rows of a class are left out, and listed.
     t : float, default 0.5
         Exponent of tba.
+    metrics, prevalence
+        As in `disparity`.
 
     Returns
     -------

@@ -94,8 +94,9 @@ def _column_or_level(frame: pd.DataFrame, name: Hashable) -> Any:
 def _no_key(frame: pd.DataFrame, name: Hashable) -> str:
     levels = [level for level in frame.index.names if level is not None]
     also = f" Index levels: {listed(levels)}." if levels else ""
+    hint = " The exponent has a name of its own: t=0.5." if isinstance(name, (int, float)) else ""
     return (
-        f"`by` must name columns of the frame; got {shown(name)}."
+        f"`by` must name columns of the frame; got {shown(name)}.{hint}"
         f"{nearest(name, [*frame.columns, *levels])} Columns: {listed(frame.columns)}.{also}"
     )
 

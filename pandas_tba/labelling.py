@@ -8,8 +8,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pandas_tba.errors import InputError, InputWarning, KindError, counted, listed, shown, warn
-from pandas_tba.levels import Value, kinds_of, union
+from pandas_tba.errors import (
+    InputError,
+    InputWarning,
+    KindError,
+    counted,
+    listed,
+    nearest,
+    shown,
+    warn,
+)
+from pandas_tba.levels import Value, is_missing, kinds_of, union
 
 _BINARY: tuple[tuple[Value, Value], ...] = ((0, 1), (-1, 1))
 
@@ -57,7 +66,7 @@ def label_rules(
     labels: Iterable[Value] | None, abstain: Iterable[Value], pos_label: Value | None
 ) -> LabelRules:
     """Check what the user declared of the labels."""
-    if not isinstance(pos_label, Hashable) or pos_label != pos_label:
+    if pos_label is not None and (not isinstance(pos_label, Hashable) or is_missing(pos_label)):
         raise InputError(f"`pos_label` must be one label; got {shown(pos_label)}.")
     classes = None if labels is None else _label_list("labels", labels)
     rules = LabelRules(classes, _label_list("abstain", abstain), pos_label)
@@ -92,7 +101,7 @@ def _label_list(argument: str, values: Iterable[Value]) -> tuple[Value, ...]:
         raise InputError(f"`{argument}` must hold single labels; got {listed(items)}.") from None
     if repeated:
         raise InputError(f"`{argument}` holds a label more than once: {listed(items)}.")
-    if any(value is None or value != value for value in items):
+    if any(map(is_missing, items)):
         raise InputError(f"`{argument}` must not hold missing values; got {listed(items)}.")
     return items
 
@@ -128,16 +137,26 @@ def scored_pair(rules: LabelRules, truth: Observed) -> tuple[Value, Value]:
     if pos_label is None:
         pair = _binary_pair(labels)
         if pair is None or (rules.labels is not None and len(labels) != 2):
-            raise InputError(
-                "`y_score` predicts one of two classes, and none is known to be positive. Name it, "
-                f"as in df.tba(pos_label={shown(labels[-1]) if labels else '...'}). "
-                f"Classes: {listed(labels) or 'none'}."
-            )
+            raise InputError(_no_positive(labels))
         return pair
     classes = labels if rules.labels is not None else _given_pair(pos_label, labels, [])
     negative = [label for label in classes if label != pos_label]
     # without any rows there is no negative label to find, and none is needed
     return (negative[0] if negative else pos_label), pos_label
+
+
+def _no_positive(labels: Sequence[Value]) -> str:
+    if len(labels) > 2:
+        return (
+            f"`y_score` predicts one of two classes, and there are {len(labels)}: {listed(labels)}. "
+            f"Set one against the rest: df['y_true'] == {shown(labels[-1])}. With the probability of "
+            "every class, decide() gives predictions."
+        )
+    return (
+        "`y_score` predicts one of two classes, and none is known to be positive. Name it, as in "
+        f"df.tba(pos_label={shown(labels[-1]) if labels else '...'}). Classes: "
+        f"{listed(labels) or 'none'}."
+    )
 
 
 def _in_declared_order(
@@ -169,10 +188,21 @@ def _given_pair(pos_label: Value, seen: list[Value], others: list[Value]) -> lis
     pair = list(dict.fromkeys([*seen, pos_label]))
     if len(pair) == 1:
         pair += [value for value in others if value != pos_label]
-    if len(pair) > 2 or (len(pair) < 2 and seen):
+    if len(pair) > 2 and pos_label not in seen:
         raise InputError(
-            f"`pos_label` needs two classes; with pos_label={shown(pos_label)} they would be "
-            f"{listed(pair)}. Declare both: labels=[..., {shown(pos_label)}]."
+            f"`pos_label` must be one of the labels of y_true; got {shown(pos_label)}."
+            f"{nearest(pos_label, seen)} Labels: {listed(seen)}."
+        )
+    if len(pair) > 2:
+        raise InputError(
+            f"`pos_label` needs two classes, and y_true holds {len(seen)}: {listed(seen)}. Set one "
+            f"against the rest, truth and predictions alike: df['y_true'] == {shown(pos_label)}; or "
+            "ask per_class()."
+        )
+    if len(pair) < 2 and seen:
+        raise InputError(
+            f"`pos_label` needs two classes; {shown(pos_label)} is the only one. Declare both: "
+            f"labels=[..., {shown(pos_label)}]."
         )
     return pair
 

@@ -29,13 +29,20 @@ def kind_of(value: object) -> str:
         return kind
     if isinstance(value, (bool, np.bool_)):
         return "boolean"
-    if isinstance(value, (numbers.Number, decimal.Decimal, np.number)):
+    if isinstance(value, (datetime.timedelta, np.timedelta64)):  # numpy's is an integer, too
+        return "timedelta"
+    if isinstance(value, (numbers.Real, decimal.Decimal)):
         return "number"
     if isinstance(value, str):
         return "text"
     if isinstance(value, (datetime.datetime, np.datetime64)):
-        return "datetime"
+        return "datetime" if getattr(value, "tzinfo", None) is None else "datetime with zone"
     return type(value).__name__
+
+
+def is_missing(value: object) -> bool:
+    """Whether one value is a marker of a missing one: None, NaN, NA or NaT."""
+    return value is None or value is pd.NA or bool(value != value)
 
 
 def kinds_of(values: Iterable[object]) -> set[str]:

@@ -13,7 +13,13 @@ import numpy.typing as npt
 from pandas_tba.catalog import METRICS, Metric, find_metrics, ratio
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.errors import InputError, listed, shown
-from pandas_tba.framing import Prevalence, check_counts, class_prevalence, of_classes
+from pandas_tba.framing import (
+    Prevalence,
+    check_counts,
+    check_positive,
+    class_prevalence,
+    of_classes,
+)
 from pandas_tba.sums import Sums
 from pandas_tba.tempering import tempered_bounds, tempered_mean
 
@@ -94,8 +100,7 @@ def comparable_metrics(
     check_counts(counts)
     if len(counts.key_groups.names) == counts.key_groups.has_model:
         raise InputError(
-            "There are no groups to compare; name them when counting, as in "
-            "df.tba.disparity(by='segment')."
+            "There are no groups to compare; name their key when counting: by='segment'."
         )
     chosen = find_metrics("tba" if metrics is None else metrics)
     able = [
@@ -113,12 +118,7 @@ def comparable_metrics(
             f"{' of weighted rows' if counts.is_weighted else ''}. Choose from "
             f"{listed(able, len(able))}."
         )
-    of_class = [metric.name for metric in chosen if metric.kind == "class"]
-    if of_class and counts.pos_label is None:
-        raise InputError(
-            f"`metrics`: {listed(of_class)} speaks of one class, and no class is positive. Name "
-            f"one with pos_label=; classes: {listed(counts.label_set.classes)}."
-        )
+    check_positive(counts, chosen)
     return chosen, not (metrics is None or isinstance(metrics, (str, Metric)))
 
 

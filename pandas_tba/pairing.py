@@ -161,11 +161,11 @@ def count_pairs(
     frame : DataFrame
         Models in columns, as in ``y_pred=["logit", "forest"]``, or models in rows, as in
         ``model="model", row="case_id"``.
-    y_true, y_pred, by, model, labels, abstain, pos_label, missing, y_score, threshold
+    y_true, y_pred, by, model
         As in `count`. True label and keys must be the same in all rows of a case.
     row : column name, optional
         With `model`: the column that says which rows are the same case.
-    dropna, observed
+    labels, abstain, pos_label, missing, y_score, threshold, dropna, observed
         As in `count`.
 
     Returns

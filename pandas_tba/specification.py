@@ -15,8 +15,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.columns import Columns, Missing
+from pandas_tba.encoding import normal
 from pandas_tba.errors import InputError, KindError, counted, listed, shown
 from pandas_tba.labelling import LabelRules, Observed, check_kinds, label_rules
+from pandas_tba.levels import is_missing
 from pandas_tba.validation import (
     as_numbers,
     check_not_mixed,
@@ -143,9 +145,19 @@ def _label_checks(argument: str, name: Hashable, rules: LabelRules) -> list[Chec
 
 def _by_value(column: pd.Series, holds: Any) -> pd.Series:
     """Whether each row holds, asked once for each value."""
-    codes, values = pd.factorize(column, use_na_sentinel=False)
-    held = np.array([pd.isna(value) or holds(value) for value in values], dtype=np.bool_)
+    codes, values = _factorized(column)
+    held = np.array([is_missing(value) or holds(value) for value in values], dtype=np.bool_)
     return pd.Series(held[codes], index=column.index)
+
+
+def _factorized(column: pd.Series) -> tuple[npt.NDArray[np.intp], list[Any]]:
+    """Codes and values of a column, missing ones too; texts in place of what cannot be hashed."""
+    try:
+        codes, found = pd.factorize(normal(column))
+    except (TypeError, NotImplementedError):
+        codes, found = pd.factorize(pd.Series([*map(repr, column)], dtype=object))
+    values = [*found.tolist(), None]  # where code -1 points
+    return np.where(codes < 0, len(values) - 1, codes), values
 
 
 def _are_numbers(column: pd.Series) -> bool:
@@ -166,7 +178,7 @@ def _scores(frame: pd.DataFrame, columns: Columns) -> None:
 
 def _kinds(frame: pd.DataFrame, columns: Columns, rules: LabelRules) -> None:
     truth, *predictions = (
-        Observed(name, frame[name].dropna().drop_duplicates().tolist(), ())
+        Observed(name, _factorized(frame[name].dropna())[1][:-1], ())
         for name in (columns.y_true, *columns.predictions)
     )
     check_kinds(rules, truth, predictions)
@@ -191,7 +203,7 @@ def faults_of(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
     if columns.sample_weight is not None:
         names[columns.sample_weight] = None
     rules = label_rules(columns.labels, columns.abstain, columns.pos_label)
-    held = {name: column_of(frame, "schema", name) for name in names}
+    held = {name: normal(column_of(frame, "schema", name)) for name in names}
     if columns.missing == "drop":
         complete = np.logical_and.reduce([column.notna() for column in held.values()])
         held = {name: column[complete] for name, column in held.items()}
@@ -214,9 +226,9 @@ def _distinct(column: pd.Series) -> tuple[pd.Series, npt.NDArray[np.intp]]:
     if column.dtype == object and pd.api.types.infer_dtype(column).startswith("mixed"):
         # hashing alone would merge True and 1
         values = pd.Series([f"{type(value)} {value!r}" for value in column], index=column.index)
-    codes = pd.factorize(values, use_na_sentinel=False)[0]
+    codes = _factorized(values)[0]
     is_first = ~pd.Series(codes).duplicated().to_numpy()
-    return column[is_first], np.bincount(codes)
+    return column[is_first], np.bincount(codes)[codes[is_first]]
 
 
 def _kept(
@@ -267,7 +279,7 @@ def failures_of(asked: Any, frame: pd.DataFrame) -> pd.DataFrame | None:
 
 def _with_rows(failures: pd.DataFrame, rows: dict[Hashable, Any]) -> pd.DataFrame:
     """The same faults as lines of column, check, failure_case and rows, none of them twice."""
-    lines = []
+    lines: list[tuple[Any, ...]] = []
     for column, check, case, at in failures[
         ["column", "check", "failure_case", "index"]
     ].to_numpy():

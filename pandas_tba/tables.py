@@ -19,6 +19,7 @@ from pandas_tba.framing import (
     Prevalence,
     check_counts,
     check_names,
+    check_positive,
     class_prevalence,
     described,
     exponents_of,
@@ -200,14 +201,7 @@ def _chosen_metrics(
             key=lambda metric: metric.kind == "class",
         )
     chosen = find_metrics(metrics)
-    of_class = [metric.name for metric in chosen if metric.kind == "class"]
-    if of_class and not has_positive:
-        classes = counts.label_set.classes
-        raise InputError(
-            f"`metrics`: {listed(of_class)} speaks of one class, and no class is positive. Classes: "
-            f"{listed(classes)}. Name one, as in df.tba(pos_label={shown(classes[-1]) if classes else '...'}), "
-            "or ask per_class()."
-        )
+    check_positive(counts, chosen)
     return chosen
 
 
@@ -280,7 +274,7 @@ def per_class(
     overall = [metric.name for metric in chosen if metric.kind == "overall"]
     if overall:
         raise InputError(
-            f"`metrics`: {listed(overall)} speaks of all classes together; ask metrics() for it."
+            f"`metrics`: {listed(overall)} {'speaks' if len(overall) == 1 else 'speak'} of all classes together; ask metrics() for it."
         )
     arrays = _arrays(counts)
     values = {metric.name: evaluate(metric, arrays, counts.is_class) for metric in chosen}

@@ -15,6 +15,31 @@ TEXT_DTYPE = pd.Series(["a"]).dtype
 
 # columns of the frame, question, class of the error, text
 ERRORS = {
+    "by: a number": (
+        {},
+        lambda df: df.tba.score(0.5),
+        tba.ColumnError,
+        (
+            "`by` must name columns of the frame; got 0.5. The exponent has a name of its own: "
+            "t=0.5. Columns: 'y_true', 'y_pred', 'segment'."
+        ),
+    ),
+    "pos_label: a typo": (
+        TEXT,
+        lambda df: df.tba(pos_label="B").score(),
+        tba.InputError,
+        "`pos_label` must be one of the labels of y_true; got 'B'. Labels: 'a', 'b'.",
+    ),
+    "scores: three classes": (
+        {"y_true": [*"abca"], "p": [0.1, 0.2, 0.3, 0.4]},
+        lambda df: df.tba(y_score="p").score(),
+        tba.InputError,
+        (
+            "`y_score` predicts one of two classes, and there are 3: 'a', 'b', 'c'. Set one "
+            "against the rest: df['y_true'] == 'c'. With the probability of every class, decide() "
+            "gives predictions."
+        ),
+    ),
     "y_true: a Series": (
         {},
         lambda df: df.tba(y_true=df["y_true"]).score(),
@@ -575,8 +600,8 @@ ERRORS = {
         lambda df: df.tba(pos_label="a").metrics(),
         tba.InputError,
         (
-            "`pos_label` needs two classes; with pos_label='a' they would be 'a', 'b', 'c'. "
-            "Declare both: labels=[..., 'a']."
+            "`pos_label` needs two classes, and y_true holds 3: 'a', 'b', 'c'. Set one against the "
+            "rest, truth and predictions alike: df['y_true'] == 'a'; or ask per_class()."
         ),
     ),
     "pos_label: not among labels": (
@@ -589,10 +614,7 @@ ERRORS = {
         {},
         lambda df: df.tba(pos_label=7).score(),
         tba.InputError,
-        (
-            "`pos_label` needs two classes; with pos_label=7 they would be 0, 1, 7. Declare "
-            "both: labels=[..., 7]."
-        ),
+        ("`pos_label` must be one of the labels of y_true; got 7. Labels: 0, 1."),
     ),
     "labels: empty": (
         {},

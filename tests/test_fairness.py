@@ -315,10 +315,7 @@ def test_nothing_to_compare():
 ERRORS = {
     "no groups": (
         lambda: disparity(tba.ConfusionCounts.from_matrix(TWO[0])),
-        (
-            "There are no groups to compare; name them when counting, as in "
-            "df.tba.disparity(by='segment')."
-        ),
+        ("There are no groups to compare; name their key when counting: by='segment'."),
     ),
     "reference": (
         lambda: disparity(counts_of(TWO), reference="pooledd"),
@@ -338,8 +335,8 @@ ERRORS = {
     "no positive class": (
         lambda: gap(counts_of(TWO, labels=["x", "y"]), metrics="recall"),
         (
-            "`metrics`: 'recall' speaks of one class, and no class is positive. Name one with "
-            "pos_label=; classes: 'x', 'y'."
+            "`metrics`: 'recall' speaks of one class, and no class is positive. Classes: 'x', 'y'. "
+            "Name one, as in df.tba(pos_label='y'), or ask per_class()."
         ),
     ),
     "n_replicates": (

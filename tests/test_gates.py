@@ -103,3 +103,18 @@ def test_errors(options, text):
     with pytest.raises(tba.InputError) as caught:
         check(RECALLS, **options)
     assert str(caught.value) == text
+
+
+def test_a_check_is_true_where_it_passed():
+    counts = tba.ConfusionCounts.from_matrix(
+        [[[9, 1], [1, 9]], [[8, 2], [3, 7]]], groups=["a", "b"]
+    )
+    assert tba.check(counts, max_gap=0.5)
+    assert not tba.check(counts, max_gap=0.05)
+
+
+def test_groups_left_out_are_counted_in_the_text():
+    counts = tba.ConfusionCounts.from_matrix(
+        [[[9, 1], [1, 9]], [[8, 2], [3, 7]], [[1, 0], [0, 1]]], groups=["a", "b", "c"]
+    )
+    assert "1 group left out" in repr(tba.check(counts, max_gap=0.5, min_support=5))

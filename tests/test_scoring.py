@@ -84,7 +84,7 @@ ERRORS = {
     ),
     "three classes": (
         lambda: FRAME.tba(y_true="p", y_score="q", pos_label=0.5).sweep(),
-        "`pos_label` needs two classes; with pos_label=0.5 they would be ",
+        "`pos_label` needs two classes, and y_true holds 9",
     ),
     "no probabilities": (
         DOOR.decide,
