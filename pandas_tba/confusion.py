@@ -15,6 +15,7 @@ from pandas_tba.cells import ROWS, SQUARES, WEIGHT, Cells, Entries, Shape, gathe
 from pandas_tba.encoding import encode
 from pandas_tba.errors import ColumnError, InputError, counted, listed, nearest, shown
 from pandas_tba.groups import Groups, sorted_groups
+from pandas_tba.interchange import recalled, sums_of_weights, weight_columns, with_remarks
 from pandas_tba.labelling import LabelRules, LabelSet, Observed, label_rules, label_set
 from pandas_tba.levels import plain_index, positions, union
 
@@ -334,7 +335,7 @@ class ConfusionCounts:
         n: Hashable = "n",
         weight: Hashable | None = None,
         weight_squared: Hashable | None = None,
-        by: Sequence[Hashable] | None = None,
+        by: Hashable | list[Hashable] | None = None,
         model: Hashable | None = None,
         labels: Iterable[Hashable] | None = None,
         abstain: Iterable[Hashable] = (),
@@ -351,12 +352,13 @@ class ConfusionCounts:
         weight, weight_squared : column names, optional
             Sums of the weights of these rows, and of their squares; both or neither. Columns of
             these names are taken for them when both are there.
-        by : list of column names, optional
+        by : column name, or list of them, optional
             Keys of the groups; all other columns by default.
         model : column name, optional
             The key that holds the model.
         labels, abstain, pos_label
             As in `count`. Without `labels` the classes are the labels of y_true that have rows.
+            None of them given, and no model: what `to_table` says of them in ``table.attrs``.
 
         Returns
         -------
@@ -376,9 +378,12 @@ class ConfusionCounts:
         >>> tba.score(tba.ConfusionCounts.from_table(table), t=1)
         0.75
         """
-        weights = _weight_columns(table, weight, weight_squared)
-        parts = (y_true, y_pred, n, *weights, *(() if model is None else (model,)))
-        keys = [name for name in table.columns if name not in parts] if by is None else list(by)
+        table, told = recalled(table, (labels, tuple(abstain), pos_label), model)
+        weights = weight_columns(table, weight, weight_squared)
+        parts = (y_true, y_pred, n, *weights, *(() if told.model is None else (told.model,)))
+        keys = [name for name in table.columns if name not in parts]
+        if by is not None:
+            keys = [*by] if isinstance(by, list) else [by]
         for name in (*parts, *keys):
             if name not in table.columns:
                 raise ColumnError(
@@ -386,31 +391,36 @@ class ConfusionCounts:
                     f"Columns: {listed(table.columns)}."
                 )
         numbers = whole_numbers("n", table[n].to_numpy(dtype=object))
-        sums = [_weights(str(name), table[name])[numbers > 0] for name in weights]
+        sums = [sums_of_weights(str(name), table[name])[numbers > 0] for name in weights]
         table = table[numbers > 0]
         numbers = numbers[numbers > 0]
         truth, truth_codes = _occurring(table[y_true], numbers, y_true)
         prediction, predicted_codes = _occurring(table[y_pred], numbers, y_pred)
-        known = label_set(label_rules(labels, abstain, pos_label), truth, [prediction])
-        named = keys if model is None else ["model", *keys]
-        columns = [table[name] for name in (keys if model is None else [model, *keys])]
+        known = label_set(label_rules(*told.rules), truth, [prediction])
+        named = keys if told.model is None else ["model", *keys]
+        columns = [table[name] for name in (keys if told.model is None else [told.model, *keys])]
         groups, place = Groups(), np.zeros(len(table), dtype=np.intp)
         if columns:
-            groups, place = _groups_of_columns(named, columns, has_model=model is not None)
+            groups, place = _groups_of_columns(named, columns, has_model=told.model is not None)
         at_true = positions(truth.values, known.values)[truth_codes]
         at_predicted = positions(prediction.values, known.values)[predicted_codes]
         shape = (len(groups), len(known.values), len(known.values))
         entries = Entries(place, at_true, at_predicted, (numbers, *sums))
-        return cls(gathered(shape, entries), known, groups)
+        return cls(gathered(shape, entries), known, groups, told.n_missing, told.missing)
 
     def to_table(self) -> pd.DataFrame:
         """One row for each combination of group, true and predicted label that has rows.
+
+        `from_table` makes the same counts of it, also after a way through Parquet; groups without
+        rows are not in it.
 
         Returns
         -------
         DataFrame
             A column for each key, then y_true, y_pred and n, the number of rows; where rows are
             weighted also weight and weight_squared, the sums of their weights and of the squares.
+            ``attrs["tba"]`` says the rest: declared labels, orders of categories, the model's
+            column, rows left out; as far as these are text and numbers, which JSON can hold.
 
         Raises
         ------
@@ -430,41 +440,19 @@ class ConfusionCounts:
         keys = pd.DataFrame(index=range(len(found.group)))
         if names:
             keys = self.groups.take(found.group).set_names(names).to_frame(index=False)
-        return keys.assign(
+        table = keys.assign(
             y_true=self.labels.take(found.truth),
             y_pred=self.labels.take(found.predicted),
             **dict(zip(numbers, found.planes, strict=True)),
         )
-
-
-def _weight_columns(
-    table: pd.DataFrame, weight: Hashable | None, weight_squared: Hashable | None
-) -> tuple[Hashable, ...]:
-    """Names of the columns that hold sums of weights and of their squares, if any do."""
-    if weight is None and weight_squared is None:
-        default = ("weight", "weight_squared")
-        return default if all(name in table.columns for name in default) else ()
-    if weight is None or weight_squared is None:
-        raise InputError(
-            "`weight` and `weight_squared` go together: intervals need the sum of squared weights, "
-            "in SQL sum(w * w), beside the sum of weights."
-        )
-    return (weight, weight_squared)
-
-
-def _weights(name: str, column: pd.Series) -> npt.NDArray[np.float64]:
-    """Sums of weights as float; InputError for what is none."""
-    try:
-        held = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
-        raise InputError(f"{shown(name)} must hold sums of weights; got {column.dtype}.") from None
-    if not (np.isfinite(held) & (held >= 0)).all():
-        bad = held[~(np.isfinite(held) & (held >= 0))]
-        raise InputError(
-            f"{shown(name)} must hold finite sums of weights, not negative; got "
-            f"{listed(bad.tolist(), 3)}."
-        )
-    return held
+        orders = {"y_true": self.label_set.order, "y_pred": self.label_set.order}
+        for name, level, is_declared in zip(
+            names, self.key_groups.levels, self.key_groups.declared, strict=True
+        ):
+            orders[str(name)] = level.tolist() if is_declared else None
+        left_out = {"n_missing": self.n_missing, "missing": self.missing_by_column}
+        rules = self.label_set.rules._asdict()
+        return with_remarks(table, orders=orders, model=self.model, **rules, **left_out)
 
 
 def whole_numbers(argument: str, values: Any) -> Counts:

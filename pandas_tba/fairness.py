@@ -33,6 +33,7 @@ from pandas_tba.measures import (
     measure_of,
     models_of,
     spread_of,
+    undefined_groups,
 )
 from pandas_tba.significance import holm, normal_limit
 from pandas_tba.sums import Sums
@@ -274,6 +275,8 @@ def _reasons(
 ) -> npt.NDArray[Any]:
     """Why differences or ratios are NaN."""
     reasons = np.full(len(counts), "", dtype=object)
+    for group in np.flatnonzero(np.isnan(columns["rate_part"])).tolist():
+        reasons[group] = f"{measure.reason(counts, group)}, so the own difference has no parts"
     reasons[np.isnan(columns["ratio"])] = "both scores are 0"
     reasons[np.isnan(columns["difference"])] = "the other rows lack a class"
     reasons[np.isnan(other)] = "the reference has no value"
@@ -352,7 +355,7 @@ def gap(
             rows += found * (1 if len(found) == len(exponents) else len(exponents))
     pooled = counts.pooled()
     axes = _axes(chosen, exponents, is_several=is_several, is_list=is_list)
-    table = pd.DataFrame(_gap_columns(rows), index=_with_axes(pooled, axes))
+    table = pd.DataFrame(_gap_columns(rows)).set_axis(_with_axes(pooled, axes))
     return described(table, counts, t, prevalence)
 
 
@@ -371,7 +374,7 @@ def _gap_row(
     if len(among) < 2:
         reason = "fewer than two groups"
     elif spread.n_undetermined:
-        reason = f"{spread.n_undetermined} undefined of {len(among)} groups"
+        reason = undefined_groups(counts, measure, among, t)
     elif counts.is_weighted:
         reason = "weighted rows cannot be drawn"
     else:
@@ -409,5 +412,5 @@ def _gap_columns(rows: list[tuple[Any, ...]]) -> dict[str, Any]:
     for at, name in enumerate(_GAP):
         held = np.empty(len(rows), dtype=object)
         held[:] = [row[at] for row in rows]  # a group may be a tuple
-        columns[name] = pd.Series(held, dtype=kinds.get(name, np.float64)).array
+        columns[name] = pd.Series(held, dtype=kinds.get(name, np.float64))
     return columns

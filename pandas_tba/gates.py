@@ -13,7 +13,7 @@ import pandas as pd
 from pandas_tba.catalog import Metric
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.errors import InputError, counted, shown
-from pandas_tba.framing import Prevalence, exponents_of
+from pandas_tba.framing import Prevalence, described, exponents_of
 from pandas_tba.measures import (
     Codes,
     Measure,
@@ -23,6 +23,7 @@ from pandas_tba.measures import (
     measure_of,
     models_of,
     spread_of,
+    undefined_groups,
 )
 
 _NOISE = 1e-12  # a limit that is met to the last digits is met
@@ -36,7 +37,8 @@ class Check:
     ----------
     table : DataFrame
         A row for each rule and what it was asked of: rule, metric, group (the worst one for rules
-        about all groups), value, limit, status ("pass", "fail" or "undetermined").
+        about all groups), value, limit, status ("pass", "fail" or "undetermined"), reason (why
+        the value is NaN, else empty).
     left_out : DataFrame
         Groups that had less than the least support: metric, group.
 
@@ -71,9 +73,10 @@ class Check:
         faults = [
             f"{row.rule} of {row.metric} {row.status}: {row.value:.4g}, limit {row.limit:g}"
             + ("" if row.group is None else f", group {shown(row.group)}")
+            + (f": {row.reason!s}" if row.reason else "")
             for row in bad.head(5).itertuples()
         ]
-        more = f" And {len(bad) - 5:,} more." if len(bad) > 5 else ""
+        more = f". And {len(bad) - 5:,} more" if len(bad) > 5 else ""
         if len(self.left_out):
             parts.append(f"{counted(len(self.left_out), 'group')} left out")
         return ", ".join(parts) + "".join(f". {fault}" for fault in faults) + more
@@ -148,12 +151,13 @@ def check(
         measure = measure_of(counts, metric, prevalence, exponents)
         for model in range(n_models):
             among, small = measure.parted(place == model, min_support)
-            judged = _judged(measure, among, measure.exponents[0], rules)
+            judged = _judged(counts, measure, among, measure.exponents[0], rules)
             found += [(_model(counts, place, model), metric.name, *row) for row in judged]
             left_out += [(_model(counts, place, model), metric.name, group) for group in small]
     table = _listing(
-        counts, found, ["model", "metric", "rule", "group", "value", "limit", "status"]
+        counts, found, ["model", "metric", "rule", "group", "value", "limit", "status", "reason"]
     )
+    described(table, counts, t, prevalence)
     return Check(table, _listing(counts, left_out, ["model", "metric", "group"]))
 
 
@@ -171,27 +175,35 @@ def _model(counts: ConfusionCounts, place: Codes, model: int) -> Hashable:
 
 
 def _judged(
-    measure: Measure, groups: Codes, t: float, rules: dict[str, float]
-) -> list[tuple[str, int, float, float, str]]:
-    """Rule, group or -1, value, limit and status of each rule for the groups of one model."""
+    counts: ConfusionCounts, measure: Measure, groups: Codes, t: float, rules: dict[str, float]
+) -> list[tuple[str, int, float, float, str, str]]:
+    """Rule, group or -1, value, limit, status and reason of each rule for the groups of one model."""
+    why = ""
     spread = spread_of(measure, groups, t)
-    worst = -1 if math.isnan(spread.gap) else spread.worst
     found = []
+    if math.isnan(spread.gap):
+        why = (
+            undefined_groups(counts, measure, groups, t)
+            if len(groups) > 1
+            else "fewer than two groups"
+        )
     if "max_gap" in rules:
         limit = rules["max_gap"]
         status = _status(spread.gap <= limit + _NOISE, spread.gap, spread.low > limit + _NOISE)
-        found.append(("max_gap", worst, spread.gap, limit, status))
+        found.append(("max_gap", spread.worst, spread.gap, limit, status, why))
     if "min_ratio" in rules:
         limit = rules["min_ratio"]
         status = _status(spread.ratio >= limit - _NOISE, spread.ratio, False)
-        found.append(("min_ratio", worst, spread.ratio, limit, status))
+        no_ratio = "both are 0" if math.isnan(spread.ratio) else ""
+        found.append(("min_ratio", spread.worst, spread.ratio, limit, status, why or no_ratio))
     if "min_score" in rules:
         limit = rules["min_score"]
         scores, most = measure.score(measure.sums, t), measure.bounds(t)[1]
         for group in groups.tolist():
             score = float(scores[group])
             status = _status(score >= limit - _NOISE, score, bool(most[group] < limit - _NOISE))
-            found.append(("min_score", group, score, limit, status))
+            lacks = measure.reason(counts, group) if math.isnan(score) else ""
+            found.append(("min_score", group, score, limit, status, lacks))
     return found
 
 
@@ -218,7 +230,7 @@ def _listing(
             "group": object,
             "model": object,
         }
-        columns[name] = pd.Series(held, dtype=kind.get(name, "str")).array
+        columns[name] = pd.Series(held, dtype=kind.get(name, "str"))
     if not counts.key_groups.has_model:
         del columns["model"]
     return pd.DataFrame(columns)

@@ -164,7 +164,8 @@ def _in_declared_order(
 ) -> list[Value]:
     if order is None:
         return union(parts, [None])[0]
-    extra = [value for part in parts for value in part if value not in order]
+    declared = set(order)
+    extra = [value for part in parts for value in part if value not in declared]
     whole = [*order, *union([extra], [None])[0]]
     return union(parts, [whole])[0]
 
@@ -174,10 +175,9 @@ def _undeclared_classes(
 ) -> tuple[list[Value], Value | None]:
     """Classes without `labels=`: the labels of y_true, or both labels of a binary problem."""
     seen = list(dict.fromkeys(truth.values))
+    known = {*seen, *rules.abstain}
     others = [value for column in predictions for value in column.values]
-    others = [
-        value for value in dict.fromkeys(others) if value not in seen and value not in rules.abstain
-    ]
+    others = [value for value in dict.fromkeys(others) if value not in known]
     if rules.pos_label is not None:
         return _given_pair(rules.pos_label, seen, others), rules.pos_label
     pair = _binary_pair([*seen, *others])
@@ -233,8 +233,9 @@ def check_kinds(rules: LabelRules, truth: Observed, predictions: Sequence[Observ
         name, column, values = "`labels`", None, rules.labels
     else:
         del sides[0]
+    abstain = set(rules.abstain)
     for other_name, other_column, other_values in sides:
-        rest = [value for value in other_values if value not in rules.abstain]
+        rest = [value for value in other_values if value not in abstain]
         if not _can_match(values, rest):
             raise KindError(
                 f"{_side(name, column, values)}, but {_side(other_name, other_column, rest)}: "
@@ -261,9 +262,10 @@ def _side(name: str, column: Value | None, values: Sequence[Value]) -> str:
 
 def _check_expected(rules: LabelRules, truth: Observed, predictions: Sequence[Observed]) -> None:
     faults = []
-    known: Sequence[Value] = (*(rules.labels or ()), *rules.abstain)
+    known = {*(rules.labels or ()), *rules.abstain}
+    classes = set(rules.labels or ())
     if rules.labels is not None:
-        faults += _unexpected("y_true", truth, lambda value: value not in rules.labels)
+        faults += _unexpected("y_true", truth, lambda value: value not in classes)
         for column in predictions[:5]:
             faults += _unexpected("y_pred", column, lambda value: value not in known)
         advice = "Add them to labels=, or leave those rows out; labels that may be predicted and are no class go into abstain=[...]."
@@ -293,6 +295,7 @@ def _unexpected(argument: str, column: Observed, is_fault) -> list[str]:  # type
     rest = found[3:]
     if rest:
         texts.append(f"{len(rest):,} more ({counted(int(sum(rows for _, rows in rest)), 'row')})")
+        texts[-1] += f", {sum(rows for _, rows in found):,} rows in all"
     name = argument if column.column == argument else f"{argument} (column {shown(column.column)})"
     return [f"{name} holds {', '.join(texts)}"]
 
@@ -306,13 +309,11 @@ def warn_predicted_only(labels: LabelSet, predictions: Sequence[Observed]) -> No
     extra = [value for value in labels.values if value in seen and value not in known]
     if not extra:
         return
+    alike = {_plain(label): label for label in labels.classes if isinstance(label, str)}
     twins = [
-        f"{shown(value)} differs from {shown(label)} only by blanks or case"
+        f"{shown(value)} differs from {shown(alike[_plain(value)])} only by blanks or case"
         for value in extra
-        for label in labels.classes
-        if isinstance(value, str)
-        and isinstance(label, str)
-        and value.strip().casefold() == label.strip().casefold()
+        if isinstance(value, str) and _plain(value) in alike
     ]
     remark = f" {'; '.join(twins[:3])}." if twins else ""
     warn(
@@ -321,3 +322,7 @@ def warn_predicted_only(labels: LabelSet, predictions: Sequence[Observed]) -> No
         "with abstain=[...].",
         InputWarning,
     )
+
+
+def _plain(text: str) -> str:
+    return text.strip().casefold()

@@ -86,7 +86,10 @@ class Measure:
     def reason(self, counts: ConfusionCounts, group: int) -> str:
         """Why the metric of a group is undefined."""
         if self.metric.share_of is not None:
-            return self.metric.undefined
+            rows = int(counts.rows[group])
+            lacks = self.metric.lacks or ()
+            says = [text for lack in lacks[:1] for text in lack.reasons] if rows else []
+            return ", ".join(says).format(shown(counts.pos_label)) or "no rows"
         absent = np.flatnonzero(self.sums.support[group] == 0)
         if len(absent) == self.sums.support.shape[1]:
             return "no rows"
@@ -230,11 +233,11 @@ def spread_of(measure: Measure, groups: Codes, t: float) -> Spread:
         return Spread(math.nan, math.nan, math.nan, -1, -1, math.nan, n_undetermined)
     top, bottom = np.argsort(-high)[:2], np.argsort(low)[:2]
     widest = max(high[i] - low[j] for i in top for j in bottom if i != j)
-    ends = [-1, -1]
-    if len(known):
+    is_known = n_undetermined == 0
+    ends = [-1, -1]  # a group whose value is not known may be the best, or the worst
+    if is_known:
         ends = [groups[known[score[known].argmax()]], groups[known[score[known].argmin()]]]
     best, worst = ends[::-1] if measure.metric.greater_is_better is False else ends
-    is_known = n_undetermined == 0
     return Spread(
         float(score.max() - score.min()) if is_known else math.nan,
         max(0.0, float(low.max() - high.min())),
@@ -244,3 +247,15 @@ def spread_of(measure: Measure, groups: Codes, t: float) -> Spread:
         float(ratio(score.min(), score.max())) if is_known else math.nan,
         n_undetermined,
     )
+
+
+def undefined_groups(counts: ConfusionCounts, measure: Measure, among: Codes, t: float) -> str:
+    """Which of some groups have no value, and why."""
+    scores = measure.score(measure.sums, t)[among]
+    lacking = among[np.isnan(scores)]
+    texts = [
+        f"{shown(name)} ({measure.reason(counts, group)})"
+        for name, group in zip(group_names(counts, lacking[:5]), lacking.tolist(), strict=False)
+    ]
+    more = f" and {len(lacking) - 5:,} more" if len(lacking) > 5 else ""
+    return f"{len(lacking)} undefined of {len(among)} groups: {', '.join(texts)}{more}"

@@ -56,7 +56,15 @@ def test_groups_that_are_left_out_are_listed():
     found = check(counts, max_gap=0.2, min_support=5, metrics=["tba", "fpr"])
     assert found.passed
     assert found.left_out.to_dict("list") == {"metric": ["tba", "fpr"], "group": ["c", "c"]}
-    assert found.table.columns.tolist() == ["metric", "rule", "group", "value", "limit", "status"]
+    assert found.table.columns.tolist() == [
+        "metric",
+        "rule",
+        "group",
+        "value",
+        "limit",
+        "status",
+        "reason",
+    ]
 
 
 def test_models():
@@ -79,7 +87,7 @@ def test_texts():
     assert str(caught.value) == text
     unknown = check(ABSENT, max_gap=0.1, metrics="recall")
     assert repr(unknown) == (
-        "<Check: 0 pass, 0 fail, 1 undetermined. max_gap of recall undetermined: nan, limit 0.1>"
+        "<Check: 0 pass, 0 fail, 1 undetermined. max_gap of recall undetermined: nan, limit 0.1: 1 undefined of 2 groups: 'b' (no rows of 1)>"
     )
     assert check(RECALLS, max_gap=0.5, metrics="recall").raise_on_fail() is None
 
