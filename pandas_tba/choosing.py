@@ -88,9 +88,9 @@ def choose_t(
     check_counts(counts)
     check_choice("per", per, ("class", "error"))
     classes = counts.label_set.classes
-    if len(classes) < 2:
+    if len(classes) == 1:
         raise InputError(
-            f"To choose t needs two classes or more; got {listed(classes) or 'none'}. Declare them "
+            f"To choose t needs two classes or more; got {listed(classes)}. Declare them "
             "with labels=."
         )
     support = of_classes(counts, counts.support)

@@ -259,7 +259,8 @@ def _counted(scored: Scored) -> Steps:
     steps = count_thresholds(scored.is_positive, scored.scores, scored.place, len(scored.groups))
     lacking = np.argwhere(steps.support == 0).tolist()
     if lacking:
-        texts = [_lack(scored, group, label) for group, label in lacking[:5]]
+        # without any rows there may be one label only
+        texts = list(dict.fromkeys(_lack(scored, group, label) for group, label in lacking[:5]))
         more = "; and others" if len(lacking) > 5 else ""
         warn(
             f"Undefined recall of classes without rows: {'; '.join(texts)}{more}. The score is NaN "
@@ -303,7 +304,7 @@ def _best(
     reasons = np.full(len(closed), "" if is_probability else _NO_PROBABILITIES, dtype=object)
     for group in np.flatnonzero(is_absent):
         classes = [scored.labels[k] for k in np.flatnonzero(steps.support[group] == 0)]
-        reasons[group] = f"no rows of {listed(classes)}"
+        reasons[group] = f"no rows of {listed(dict.fromkeys(classes))}"
     columns = [
         steps.support.sum(axis=1),
         steps.support.min(axis=1),
