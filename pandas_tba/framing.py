@@ -128,9 +128,10 @@ def sizes(counts: ConfusionCounts, support: FloatArray) -> dict[str, Any]:
     if counts.is_weighted:  # a class without weight is absent, whatever rows it has
         rows = np.where(support > 0, of_classes(counts, counts.class_rows), 0.0)
     smallest = rows.min(axis=1, initial=np.inf if rows.shape[1] else 0.0).astype(np.int64)
-    columns = {"n": counts.rows, "min_support": smallest, "n_absent": (support == 0).sum(axis=1)}
+    # copies, so that a table can be changed without changing the counts
+    columns = {"n": counts.rows.copy(), "min_support": smallest, "n_absent": (support == 0).sum(axis=1)}
     if counts.is_weighted:
-        columns["weight"] = counts.weight
+        columns["weight"] = counts.weight.copy()
     return {name: columns[name] for name in size_names(counts)}
 
 
@@ -192,7 +193,9 @@ def _json_number(value: float) -> float | str:
 
 def over_t(column: npt.NDArray[Any], n_exponents: int) -> npt.NDArray[Any]:
     """One column of a table of groups by t, from values (G,) or (G, T)."""
-    return column.reshape(-1) if column.ndim == 2 else np.repeat(column, n_exponents)
+    if column.ndim == 2 or n_exponents == 1:
+        return column.reshape(-1)
+    return np.repeat(column, n_exponents)
 
 
 def absent_classes(classes: Sequence[Any], support: FloatArray) -> str:

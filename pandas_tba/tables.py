@@ -188,7 +188,7 @@ def metrics(
     report_undefined(counts, chosen, values)
     rows = {name: over_t(column, len(exponents)) for name, column in values.items()}
     index = with_t(counts.groups, counts, exponents) if is_list else counts.groups
-    return described(pd.DataFrame(rows, index=index), counts, t, "own")
+    return described(pd.DataFrame(rows, index=index, copy=False), counts, t, "own")
 
 
 def _chosen_metrics(

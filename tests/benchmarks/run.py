@@ -285,14 +285,18 @@ def main():
     parser.add_argument("--only", choices=CASES)
     parser.add_argument("--markdown", action="store_true", help="print a Markdown table")
     options = parser.parse_args()
+    printed([case for name, case in CASES.items() if options.only in (None, name)], options)
+
+
+def printed(cases, options):
+    """Run the cases and print a line for each measurement."""
     line = "| {} | {} | {} | {} |" if options.markdown else "{:<68}{:>18}{:>18}  {}"
     print(line.format("What", "Measured", "Bar", ""))
     if options.markdown:
         print("| --- | --: | --: | --- |")
-    for name, case in CASES.items():
-        if options.only in (None, name):
-            for row in case(options):
-                print(line.format(*row.cells()), flush=True)
+    for case in cases:
+        for row in case(options):
+            print(line.format(*row.cells()), flush=True)
 
 
 if __name__ == "__main__":
