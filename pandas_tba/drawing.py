@@ -1,0 +1,268 @@
+"""What all pictures share: the axes they stand on, colours, plain text, legends and notes."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pandas_tba.errors import InputError, KindError, listed, nearest, shown
+from pandas_tba.groups import Groups
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's colours, which people with any kind of colour vision can tell apart. Their yellow
+# is darkened, and violet stands for black, so that all show on white and on dark grounds.
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#6A51A3",
+    "#8F7F00",
+)
+# in grey, lines are told apart by these
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (6, 1.5, 1, 1.5)),
+    (0, (1.2, 1.2)),
+    (0, (10, 2)),
+    (0, (3, 1.5, 1, 1.5, 1, 1.5)),
+    (0, (8, 2, 3, 2)),
+    (0, (2.5, 2.5)),
+)
+MARKERS = "osD^vPX*"
+GREY = "#767676"  # 4.5 to 1 on white
+
+# Names in the data are text: neither formulas between dollars nor TeX.
+PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
+
+_MOST_PANELS = 100
+_MOST_CHARACTERS = 40
+
+
+def matplotlib() -> Any:
+    """The package matplotlib, or an error that says how to install it."""
+    try:
+        import matplotlib
+        import matplotlib.axes
+        import matplotlib.pyplot
+    except ImportError as error:
+        raise ImportError(
+            "Pictures need matplotlib, which is not installed. Install it: "
+            "pip install 'pandas-tba[plot]'"
+        ) from error
+    return matplotlib
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which row of the counts each panel shows at each place; -1 where there is none, (P, S).
+
+    ``keys`` (S) are what is drawn in a panel; ``names`` (P) stand over the panels, if there are any.
+    """
+
+    rows: npt.NDArray[np.intp]
+    keys: list[Hashable]
+    names: list[str] | None
+
+
+def layout_of(
+    groups: Groups, panel_keys: Sequence[int], name: Callable[[Hashable], str] | None = None
+) -> Layout:
+    """One panel for each value of some keys, if there are other keys to be drawn in it."""
+    others = [key for key in range(len(groups.names)) if key not in panel_keys]
+    if not (panel_keys and others):
+        keys = [groups.values(at) for at in range(len(groups))]
+        return Layout(np.arange(len(keys))[None], keys, None)
+    outer, panel = groups.keep(panel_keys).in_order()
+    inner, place = groups.keep(others).in_order()
+    rows = np.full((len(outer), len(inner)), -1, dtype=np.intp)
+    rows[panel, place] = np.arange(len(groups))
+    names = [(name or named)(outer.values(at)) for at in range(len(outer))]
+    return Layout(rows, [inner.values(at) for at in range(len(inner))], names)
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Axes to draw on, in rows of `n_columns`; ``is_own``: on a figure that was made for them."""
+
+    axes: list[Axes]
+    n_columns: int
+    is_own: bool
+
+    def titled(self, title: str, names: Sequence[str] | None) -> None:
+        """Write the title over all, and their names over the panels where they have names."""
+        look: dict[str, Any] = {"fontsize": "medium", **PLAIN}
+        if self.is_own:  # the title of axes would be cut where it is wider than they are
+            figure: Any = self.axes[0].figure
+            figure.suptitle(_wrapped(title, figure.get_figwidth()), x=0.01, ha="left", **look)
+        for at, ax in enumerate(self.axes):
+            width = inches_of(ax)
+            lines = [] if names is None else [plain(names[at], _characters(width))]
+            lines += [] if self.is_own else [_wrapped(title, width)]
+            ax.set_title("\n".join(lines), loc="left", **look)
+
+    def legend(self, entries: Sequence[tuple[Any, str]]) -> None:
+        """Explain the handles: beside the panels on a figure of ours, else where there is room."""
+        ax = self.axes[self.n_columns - 1]
+        place: dict[str, Any] = {"loc": "best"}
+        if self.is_own:
+            place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
+        # matplotlib leaves out labels that begin with an underscore: the texts are set afterwards
+        box = ax.legend(
+            [handle for handle, _ in entries],
+            ["x"] * len(entries),
+            fontsize="small",
+            handlelength=3.2,
+            frameon=not self.is_own,
+            **place,
+        )
+        for text, (_, label) in zip(box.get_texts(), entries, strict=True):
+            text.set(text=label, **PLAIN)
+
+    def result(self, *, is_array: bool) -> Any:
+        """The Axes, or an array of them."""
+        return np.array(self.axes, dtype=object) if is_array else self.axes[0]
+
+
+def panels(
+    ax: Any,
+    number: int,
+    *,
+    size: tuple[float, float],
+    most_columns: int = 1,
+    margin: float = 1.0,
+    sharex: bool = False,
+    sharey: bool = False,
+) -> Panels:
+    """The axes given, if they are as many as needed, or a new figure; sizes in inches."""
+    package = matplotlib()
+    if ax is not None:
+        return Panels(_given(ax, number, package.axes.Axes), 1, is_own=False)
+    if number == 0:
+        raise InputError("There are no groups, hence nothing to draw.")
+    if number > _MOST_PANELS:
+        raise InputError(
+            f"`by` makes {number:,} panels; a picture has at most {_MOST_PANELS}. Count by other keys, "
+            "or only the rows of the groups that you want to see."
+        )
+    n_columns = min(number, most_columns)
+    n_rows = math.ceil(number / n_columns)
+    figure, grid = package.pyplot.subplots(
+        n_rows,
+        n_columns,
+        figsize=(size[0] * n_columns + margin, size[1] * n_rows + 0.6),
+        layout="constrained",
+        sharex=sharex,
+        sharey=sharey,
+        squeeze=False,
+    )
+    axes = list(grid.flat)
+    for unused in axes[number:]:
+        figure.delaxes(unused)
+    return Panels(axes[:number], n_columns, is_own=True)
+
+
+def _given(ax: Any, number: int, kind: type) -> list[Axes]:
+    axes: list[Any] = (
+        [ax] if isinstance(ax, kind) else np.ravel(np.array(ax, dtype=object)).tolist()
+    )
+    if not all(isinstance(one, kind) for one in axes):
+        raise KindError(f"`ax` must be matplotlib Axes, or an array of them; got {shown(ax)}.")
+    if len(axes) != number:
+        raise InputError(
+            f"`ax` must hold as many Axes as there are panels, {number:,}; got {len(axes):,}. Make "
+            f"them so: plt.subplots({number})[1]. Or leave `ax` out."
+        )
+    return axes
+
+
+def plain(value: Any, most: int = _MOST_CHARACTERS) -> str:
+    """One line of text: what does not print is a space, and from the middle of long texts is cut."""
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return "missing"
+    text = "".join(sign if sign.isprintable() else " " for sign in str(value))
+    text = " ".join(text.split())
+    if len(text) <= most:
+        return text or "''"
+    head = (most * 2) // 3
+    return f"{text[:head]}…{text[head + 1 - most :]}"
+
+
+def named(key: Hashable) -> str:
+    """Name of a group: its values, joined by commas."""
+    if not isinstance(key, tuple):
+        return plain(key)
+    return plain(", ".join(map(plain, key))) if key else "all rows"
+
+
+def noted(ax: Axes, notes: Iterable[str]) -> None:
+    """Write notes under the axes, as wide as they are."""
+    text = _wrapped("\n".join(notes), inches_of(ax))
+    if text:
+        ax.annotate(
+            text,
+            (0, 0),
+            (0, -5),
+            xycoords=(ax.transAxes, ax.xaxis.label),
+            textcoords="offset points",
+            va="top",
+            fontsize="small",
+            color=GREY,
+            annotation_clip=False,
+            **PLAIN,
+        )
+
+
+def _wrapped(text: str, inches: float) -> str:
+    """The text in lines that are at most so wide."""
+    width = _characters(inches)
+    return "\n".join(line for part in text.splitlines() for line in textwrap.wrap(part, width))
+
+
+def _characters(inches: float) -> int:
+    """About how many characters are so wide."""
+    return max(12, int(inches * 72 / (0.55 * matplotlib().rcParams["font.size"])))
+
+
+def inches_of(ax: Axes) -> float:
+    """About how wide the axes are."""
+    figure: Any = ax.figure
+    return float(ax.get_position().width * figure.get_figwidth())
+
+
+def exponent(t: float) -> str:
+    """The value of t as text; never -0."""
+    return f"t = {t + 0.0:g}"
+
+
+def shares(prevalence: object, *, has_groups: bool) -> str:
+    """Whose prevalence the class weights come from."""
+    if not isinstance(prevalence, str):
+        return "given class shares"
+    if prevalence == "pooled":
+        return "class shares of all groups together"
+    return "each group's own class shares" if has_groups else "class shares of the data"
+
+
+def places_of(argument: str, asked: Any, keys: Sequence[Hashable]) -> list[int]:
+    """Where the keys that were asked for stand among all."""
+    wanted = asked if isinstance(asked, list) else [asked]
+    lacking = [key for key in wanted if key not in keys]
+    if lacking:
+        raise InputError(
+            f"`{argument}` must name lines of the picture; got {shown(lacking[0])}."
+            f"{nearest(lacking[0], keys)} Lines: {listed(keys)}."
+        )
+    return [keys.index(key) for key in wanted]
