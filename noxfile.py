@@ -53,6 +53,15 @@ def minimums(session: nox.Session) -> None:
     session.run("pytest", *session.posargs)
 
 
+@nox.session(default=False)
+def engines(session: nox.Session) -> None:
+    """Run the tests of all engines, none left out; Spark needs Java 17."""
+    session.install(".[all]", *group("test"), *group("engines"))
+    session.env["PANDAS_TBA_ENGINES"] = "all"
+    tests = session.posargs or ["tests/test_engines.py", "tests/test_streams.py"]
+    session.run("pytest", *tests)
+
+
 @nox.session
 def doctests(session: nox.Session) -> None:
     """Run the examples of the docstrings, the README and the plain pages."""
@@ -85,6 +94,7 @@ def bench(session: nox.Session) -> None:
     session.install(".", *group("bench"))
     session.run("python", "tests/benchmarks/run.py", *session.posargs)
     if "--only" not in session.posargs:
+        session.run("python", "tests/benchmarks/answers.py")
         session.run("python", "tests/benchmarks/dtypes.py", *session.posargs)
 
 

@@ -28,13 +28,19 @@ from pandas_tba.tempering import class_weights, t_from_cost_ratio, t_from_entrop
 if TYPE_CHECKING:
     from pandas_tba.choosing import choose_t, crossings
     from pandas_tba.comparison import compare
+    from pandas_tba.curves import plot_curve
     from pandas_tba.decisions import decide
     from pandas_tba.diagnosing import diagnose
+    from pandas_tba.dotplots import plot_compare, plot_groups, plot_slices
     from pandas_tba.fairness import disparity, gap
     from pandas_tba.gates import Check, check
+    from pandas_tba.heatmaps import plot_confusion
     from pandas_tba.intervals import INTERVALS
     from pandas_tba.pairing import PairedCounts, count_pairs
+    from pandas_tba.plotting import TbaPlot
+    from pandas_tba.reporting import Report, report
     from pandas_tba.slicing import slices
+    from pandas_tba.sweeps import plot_sweep
     from pandas_tba.thresholds import best_threshold, sweep
     from pandas_tba.uncertainty import interval, posterior
 
@@ -51,7 +57,9 @@ __all__ = [
     "KindError",
     "Metric",
     "PairedCounts",
+    "Report",
     "TbaAccessor",
+    "TbaPlot",
     "UndefinedWarning",
     "best_threshold",
     "bounds",
@@ -72,7 +80,14 @@ __all__ = [
     "load_income",
     "metrics",
     "per_class",
+    "plot_compare",
+    "plot_confusion",
+    "plot_curve",
+    "plot_groups",
+    "plot_slices",
+    "plot_sweep",
     "posterior",
+    "report",
     "schema",
     "score",
     "slices",
@@ -89,6 +104,8 @@ _LATER = {
     "Check": "gates",
     "INTERVALS": "intervals",
     "PairedCounts": "pairing",
+    "Report": "reporting",
+    "TbaPlot": "plotting",
     "best_threshold": "thresholds",
     "check": "gates",
     "choose_t": "choosing",
@@ -100,7 +117,14 @@ _LATER = {
     "disparity": "fairness",
     "gap": "fairness",
     "interval": "uncertainty",
+    "plot_compare": "dotplots",
+    "plot_confusion": "heatmaps",
+    "plot_curve": "curves",
+    "plot_groups": "dotplots",
+    "plot_slices": "dotplots",
+    "plot_sweep": "sweeps",
     "posterior": "uncertainty",
+    "report": "reporting",
     "slices": "slicing",
     "sweep": "thresholds",
 }
@@ -114,4 +138,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return [*__all__, "__version__"]

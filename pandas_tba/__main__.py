@@ -1,37 +1,262 @@
-"""The command ``pandas-tba``: a demonstration on the bundled predictions."""
+"""The command ``pandas-tba``: a demonstration, a report on a file, a gate for a pipeline."""
 
 from __future__ import annotations
 
 import argparse
+import lzma
 import sys
+import warnings
+import zlib
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 import pandas as pd
 
 from pandas_tba.accessor import TbaAccessor
 from pandas_tba.datasets import load_income
+from pandas_tba.errors import ColumnError, InputError, shown
+from pandas_tba.reading import read_table, with_numbers
 
 EXPONENTS = [1, 0.5, 0, -0.5]
+PASS, FAIL, UNDETERMINED, BAD_INPUT = range(4)
+
+_EXAMPLES = """
+examples:
+  pandas-tba demo --csv income.csv
+  pandas-tba report income.csv --y-pred logit balanced forest --by sex --out report.html
+  pandas-tba report income.csv --y-score p_logit --pos-label ">50K" --by sex age_group
+  pandas-tba check income.csv --y-pred logit --by sex --t 0 --max-gap 0.05
+"""
+_CODES = """
+exit codes:
+  0  every rule is met
+  1  a rule is broken
+  2  a rule is undetermined: a class is absent from a group, and the rest does not decide
+  3  bad input
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose faults have the exit code of bad input: 2 says that a check is undetermined."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"{self.prog}: {message}\nSee {self.prog} --help.\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit code: 0, or 2 where no command was named."""
-    parser = argparse.ArgumentParser(
-        prog="pandas-tba", description="Judge classifiers by tempered balanced accuracy."
+    """Run a command; returns the exit code."""
+    parser = _parser()
+    asked = parser.parse_args(argv)
+    if asked.command is None:
+        parser.print_help()
+        return BAD_INPUT
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = _warn  # type: ignore[assignment]
+        try:
+            return int(asked.run(asked))
+        except BrokenPipeError:  # the reader has seen enough, as `head` has
+            sys.stderr.close()
+            return PASS
+        except (ColumnError, ValueError, TypeError, OSError, EOFError, ImportError, zlib.error, lzma.LZMAError) as fault:  # fmt: skip
+            print(f"pandas-tba: {_one_line(fault)}", file=sys.stderr)
+            return BAD_INPUT
+
+
+def _warn(message: Warning | str, *_: Any) -> None:
+    print(f"pandas-tba: warning: {_one_line(message)}", file=sys.stderr)
+
+
+def _one_line(message: object) -> str:
+    if isinstance(message, OSError) and message.strerror:
+        return f"{message.strerror}: {message.filename}"
+    return " ".join(str(message).split()) or type(message).__name__
+
+
+def _parser() -> argparse.ArgumentParser:
+    # with the layout of the examples
+    shape: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter}
+    parser = _Parser(
+        prog="pandas-tba",
+        description="Judge classifiers by tempered balanced accuracy.",
+        epilog=_EXAMPLES,
+        **shape,
     )
     parser.add_argument(
         "--version", action="version", version=f"pandas-tba {version('pandas-tba')}"
     )
-    commands = parser.add_subparsers(dest="command", metavar="command")
-    commands.add_parser("demo", help="show the main questions and answers on the bundled data")
-    asked = parser.parse_args(argv)
-    if asked.command is None:
-        parser.print_help()
-        return 2
-    print(demo())
-    return 0
+    commands = parser.add_subparsers(dest="command", metavar="command", parser_class=_Parser)
+    demo_ = commands.add_parser("demo", help="show the main questions on the bundled data")
+    demo_.add_argument("--out", metavar="PATH", help="write the report of these data: .html or .md")
+    demo_.add_argument("--csv", metavar="PATH", help="write these data as a file to try things on")
+    demo_.set_defaults(run=_run_demo)
+    report = commands.add_parser(
+        "report", help="judge a file of predictions", epilog=_EXAMPLES, **shape
+    )
+    _add_columns(report)
+    report.add_argument(
+        "--t", nargs="+", type=float, default=[0.5, 0.0, 1.0], metavar="T",
+        help="exponents: 1 is accuracy, 0 balanced accuracy; gaps take the first (0.5 0 1)",
+    )  # fmt: skip
+    report.add_argument("--title", metavar="TEXT", help="heading")
+    report.add_argument(
+        "--out", default="-", metavar="PATH", help="report.html, report.md, or - for text (-)"
+    )
+    report.set_defaults(run=_run_report, default_prevalence="own")
+    check = commands.add_parser(
+        "check", help="judge groups by rules; the exit code tells", epilog=_CODES + _EXAMPLES, **shape
+    )  # fmt: skip
+    _add_columns(check)
+    check.add_argument("--t", type=float, default=0.5, metavar="T", help="exponent (0.5)")
+    check.add_argument(
+        "--metrics", nargs="+", metavar="M", help="recall, fpr, selection_rate, ... (tba)"
+    )
+    check.add_argument("--max-gap", type=float, metavar="X", help="most between two groups")
+    check.add_argument("--min-ratio", type=float, metavar="X", help="least of smallest to largest")
+    check.add_argument("--min-score", type=float, metavar="X", help="least of each group")
+    check.add_argument(
+        "--min-support", type=int, default=0, metavar="N", help="leave out groups with fewer rows of a class"
+    )  # fmt: skip
+    check.set_defaults(run=_run_check, default_prevalence="pooled")
+    return parser
+
+
+def _add_columns(parser: argparse.ArgumentParser) -> None:
+    """Arguments that say what is in the file."""
+    add = parser.add_argument
+    add("file", type=Path, metavar="FILE", help="CSV, TSV, JSON lines, Parquet or Feather")
+    add("--y-true", default="y_true", metavar="C", help="column of true labels (y_true)")
+    add("--y-pred", nargs="+", metavar="C", help="columns of predictions, one a model (y_pred)")
+    add("--y-score", nargs="+", metavar="C", help="columns of scores in place of predictions")
+    add("--threshold", type=float, default=0.5, metavar="X", help="scores from here on are positive (0.5)")  # fmt: skip
+    add("--by", nargs="+", default=[], metavar="C", help="columns of groups")
+    add("--model", metavar="C", help="column that names the model of a row")
+    add("--row", metavar="C", help="column that names the case of a row, to compare models in rows")
+    add("--weight", metavar="C", help="column of sampling weights")
+    add("--labels", nargs="+", metavar="L", help="the classes, in order (those that occur)")
+    add("--abstain", nargs="+", default=[], metavar="L", help="labels that may be predicted and are no class")  # fmt: skip
+    add("--pos-label", metavar="L", help="the positive one of two classes")
+    add("--missing", choices=["raise", "drop"], default="raise", help="what to do with rows that lack something (raise)")  # fmt: skip
+    add("--prevalence", nargs="+", metavar="P", help="weights from own or pooled class shares, or LABEL=SHARE for each class")  # fmt: skip
+
+
+def _run_demo(asked: argparse.Namespace) -> int:
+    if asked.csv:
+        load_income().to_csv(asked.csv, index=False)
+        print(f"pandas-tba: wrote {asked.csv}", file=sys.stderr)
+    if asked.out:
+        models = TbaAccessor(load_income())(y_pred=["logit", "balanced", "forest"])
+        _write(models.report(by="sex", title="Who earns over 50,000 dollars?"), asked.out)
+    if not (asked.csv or asked.out):
+        print(demo())
+    return PASS
+
+
+def _run_report(asked: argparse.Namespace) -> int:
+    _check_out(asked.out)
+    door, options = _door(asked)
+    _write(door.report(t=asked.t, title=asked.title, **options), asked.out)
+    return PASS
+
+
+def _check_out(out: str) -> None:
+    """Refuse a name before the work is done."""
+    if out != "-" and Path(out).suffix.lower() not in (".html", ".htm", ".md"):
+        raise InputError(f"--out must end in .html or .md, or be - for text; got {shown(out)}.")
+
+
+def _write(report: Any, out: str) -> None:
+    _check_out(out)
+    if out == "-":
+        print(report)
+        return
+    write = report.to_markdown if out.lower().endswith(".md") else report.to_html
+    write(out)
+    print(f"pandas-tba: wrote {out}", file=sys.stderr)
+
+
+def _run_check(asked: argparse.Namespace) -> int:
+    from pandas_tba.views import as_lines, view_of
+
+    door, options = _door(asked)
+    found = door.check(
+        t=asked.t,
+        metrics=asked.metrics,
+        max_gap=asked.max_gap,
+        min_ratio=asked.min_ratio,
+        min_score=asked.min_score,
+        min_support=asked.min_support,
+        **options,
+    )
+    print("\n".join(as_lines(view_of(found.table))))
+    if len(found.left_out):
+        print("\nLeft out, with too few rows of a class:")
+        print("\n".join(as_lines(view_of(found.left_out))))
+    statuses = set(found.table["status"])
+    if "fail" in statuses:
+        return FAIL
+    return PASS if statuses == {"pass"} else UNDETERMINED
+
+
+def _door(asked: argparse.Namespace) -> tuple[TbaAccessor, dict[str, Any]]:
+    """The file behind the door, and the words that every answer takes."""
+    if asked.y_pred and asked.y_score:
+        raise InputError("--y-pred and --y-score both name predictions; use one of them.")
+    scores, predictions = asked.y_score or [], asked.y_pred or ["y_pred"]
+    numbers = [*scores, *([asked.weight] if asked.weight else [])]
+    labels = [asked.y_true, *([] if scores else predictions)]
+    extra = [name for name in (asked.model, asked.row) if name is not None]
+    columns = list(dict.fromkeys([*labels, *numbers, *extra, *asked.by]))
+    frame = with_numbers(read_table(asked.file, columns, numbers=numbers), labels)
+    known = {str(label): label for name in labels for label in frame[name].dropna().unique()}
+    words: dict[str, Any] = {"y_score": _one_or_list(scores)} if scores else {}
+    words |= {} if scores else {"y_pred": _one_or_list(predictions)}
+    door = TbaAccessor(frame)(
+        y_true=asked.y_true,
+        threshold=asked.threshold,
+        model=asked.model,
+        row=asked.row,
+        sample_weight=asked.weight,
+        labels=None if asked.labels is None else [_label(text, known) for text in asked.labels],
+        abstain=[_label(text, known) for text in asked.abstain],
+        pos_label=None if asked.pos_label is None else _label(asked.pos_label, known),
+        missing=asked.missing,
+        **words,
+    )
+    prevalence = _prevalence(asked.prevalence or [asked.default_prevalence], known)
+    return door, {"by": asked.by or None, "prevalence": prevalence}
+
+
+def _one_or_list(names: list[str]) -> str | list[str]:
+    return names[0] if len(names) == 1 else names
+
+
+def _label(text: str, known: dict[str, Any]) -> Any:
+    """The label that is written so: one of the file, else a number where those of the file are."""
+    if text in known:
+        return known[text]
+    are_numbers = known and all(
+        isinstance(label, (int, float)) and not isinstance(label, bool) for label in known.values()
+    )
+    try:
+        number = float(text) if are_numbers else None
+    except ValueError:
+        number = None
+    return text if number is None else int(number) if number.is_integer() else number
+
+
+def _prevalence(words: list[str], known: dict[str, Any]) -> Any:
+    if words in (["own"], ["pooled"]):
+        return words[0]
+    pairs = [word.rpartition("=") for word in words]
+    try:
+        return {_label(label, known): float(share) for label, _, share in pairs}
+    except ValueError:
+        raise InputError(
+            f"--prevalence must be own, pooled, or LABEL=SHARE for each class; got {shown(' '.join(words))}."
+        ) from None
 
 
 def demo() -> str:

@@ -22,14 +22,17 @@ from pandas_tba.tables import Absent
 
 if TYPE_CHECKING:
     from pandas_tba.gates import Check
+    from pandas_tba.plotting import TbaPlot
+    from pandas_tba.reporting import Report
     from pandas_tba.uncertainty import Prior
 
 
 _ASK = (
     "Score:     .score(t=0.5)  .metrics(by=...)  .per_class()  .confusion_matrix()  .undefined()",
     "How sure:  .interval()  .posterior()  .bounds(t=0)",
-    "Compare:   .compare()  .crossings()  .disparity(by=...)  .gap(by=...)  .slices(by=[...])",
+    "Compare:   .compare()  .crossings()  .disparity(by=...)  .gap(by=...)  .check(by=...)  .slices()",
     "Choose t:  .choose_t()  .diagnose()  .sweep()  .best_threshold()  .decide()",
+    "Show:      .plot.curve()  .report()  .report().to_html('report.html')",
     "The rows:  .validate()  .counts(by=...)",
 )
 
@@ -110,16 +113,21 @@ class TbaAccessor:
         for part in ("model", "row", "sample_weight"):
             if getattr(bound, part) is not None:
                 named[part] = getattr(bound, part)
-        columns = list(self._frame.columns)  # an Index would refuse names that cannot be hashed
-        lacking = [
-            name for value in named.values() for name in _names(value) if name not in columns
-        ]
+        bound_names = [name for value in named.values() for name in _names(value)]
+        lacking = [name for name in bound_names if not _is_column(self._frame, name)]
         shown_names = ", ".join(f"{part}={shown(value)}" for part, value in named.items())
         lines = [f"<df.tba: {len(self._frame):,} rows, {shown_names}>"]
         if lacking:
             lines.append(f"No column {listed(lacking)}. Name yours: df.tba(y_true='y', y_pred='p')")
         lines += _ASK
         return "\n".join(lines)
+
+    @property
+    def plot(self) -> TbaPlot:
+        """Pictures, such as ``df.tba.plot.curve(by="segment")``; they need matplotlib."""
+        from pandas_tba.plotting import TbaPlot
+
+        return TbaPlot(self._frame, self._columns)
 
     def counts(
         self, by: Any = None, *, dropna: bool = False, observed: bool = True
@@ -402,6 +410,23 @@ class TbaAccessor:
         counts = self.counts(by, dropna=dropna, observed=observed)
         return slices(counts, depth=depth, t=t, min_support=min_support, level=level)
 
+    def report(
+        self,
+        by: Any = None,
+        *,
+        dropna: bool = False,
+        observed: bool = True,
+        t: Exponent = (0.5, 0.0, 1.0),
+        prevalence: Prevalence = "own",
+        title: str | None = None,
+    ) -> Report:
+        """The story of the predictions in one value: see `report`. Several models are compared."""
+        from pandas_tba.reporting import pairs_of_models, report
+
+        counts = self.counts(by, dropna=dropna, observed=observed)
+        pairs = pairs_of_models(self._frame, self._columns)
+        return report(counts, pairs=pairs, t=t, prevalence=prevalence, title=title)
+
     def choose_t(
         self,
         by: Any = None,
@@ -493,3 +518,10 @@ def _names(bound: Any) -> list[Any]:
     if isinstance(bound, Mapping):
         return [*bound.values()]
     return bound if isinstance(bound, list) else [bound]
+
+
+def _is_column(frame: pd.DataFrame, name: Any) -> bool:
+    try:
+        return name in frame.columns
+    except (TypeError, ValueError):  # of what cannot be hashed, or compared
+        return False

@@ -51,8 +51,9 @@ def causes(counts: ConfusionCounts, metric: Metric, is_nan: BoolArray) -> Causes
         groups = np.concatenate([groups, unnamed])
         labels = np.concatenate([labels, np.full(len(unnamed), -1)])
     kinds = np.zeros(len(groups), dtype=np.intp)  # a bit for each lack, and one for no rows at all
+    at = labels >= 0
     for bit, (_, lacks) in enumerate(at_fault):
-        kinds |= np.where(labels < 0, 0, lacks[groups, labels]) << bit
+        kinds[at] |= lacks[groups[at], labels[at]].astype(np.intp) << bit
     kinds[is_empty[groups]] = 1 << len(at_fault)
     texts = _texts(counts, [lack for lack, _ in at_fault], kinds, labels)
     return Causes(groups, labels, texts)

@@ -9,15 +9,16 @@ import pandas_tba
 
 FLOORS = {
     0: ["errors", "datasets"],
-    1: ["tempering", "roots", "significance", "columns", "levels", "cells"],
-    2: ["catalog", "decisions", "labelling", "groups", "encoding"],
+    1: ["tempering", "roots", "significance", "columns", "levels", "cells", "reading", "svg"],
+    2: ["catalog", "decisions", "labelling", "groups", "encoding", "interchange", "views"],
     3: ["confusion", "sums", "validation"],
     4: ["grouping", "specification", "tallying"],
     5: ["counting", "bayes"],
     6: ["engines", "intervals", "pairing", "framing", "reasons"],
-    7: ["tables", "uncertainty", "differences", "measures"],
+    7: ["tables", "uncertainty", "differences", "measures", "drawing", "rankings"],
     8: ["choosing", "comparison", "diagnosing", "fairness", "gates", "slicing", "thresholds"],
-    9: ["scoring"],
+    9: ["scoring", "curves", "dotplots", "heatmaps", "sweeps", "sections"],
+    10: ["plotting", "reporting"],
     11: ["accessor"],
     12: ["__init__", "__main__"],
 }

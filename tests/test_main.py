@@ -1,12 +1,14 @@
 """The command line: what a newcomer sees first."""
 
+import shlex
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
 import pandas_tba as tba
-from pandas_tba.__main__ import EXPONENTS, main
+from pandas_tba.__main__ import EXPONENTS, _label, main
 
 
 def demo_lines(capsys):
@@ -84,11 +86,191 @@ def test_it_runs_as_a_module():
 
 
 def test_without_a_command_it_shows_help(capsys):
-    assert main([]) == 2
+    assert main([]) == 3
     assert "demo" in capsys.readouterr().out
 
 
-def test_an_unknown_command_is_refused(capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(["guess"])
-    assert "invalid choice: 'guess'" in capsys.readouterr().err
+@pytest.fixture(scope="module")
+def income(tmp_path_factory):
+    path = tmp_path_factory.mktemp("files") / "income.csv"
+    assert main(["demo", "--csv", str(path)]) == 0
+    return path
+
+
+def run(capsys, *words):
+    """Exit code, output and errors of a command."""
+    try:
+        code = main([str(word) for word in words])
+    except SystemExit as done:
+        code = done.code
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def examples(capsys, command):
+    _, text, _ = run(capsys, *command, "--help")
+    lines = text.partition("examples:")[2].splitlines()
+    return [shlex.split(line)[1:] for line in lines if line.startswith("  pandas-tba ")]
+
+
+@pytest.mark.parametrize("command", [[], ["report"], ["check"]])
+def test_the_examples_of_the_help_run_in_their_order(capsys, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    commands = examples(capsys, command)
+    assert len(commands) == 4
+    for words in commands:
+        assert run(capsys, *words)[0] == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"income.csv", "report.html"}
+
+
+def test_the_demo_writes_its_report(capsys, tmp_path):
+    path = tmp_path / "demo.html"
+    assert run(capsys, "demo", "--out", path) == (0, "", f"pandas-tba: wrote {path}\n")
+    assert "Who earns over 50,000 dollars?" in path.read_text(encoding="utf-8")
+
+
+def test_a_report_on_a_file_is_that_on_its_frame(capsys, income):
+    words = ["report", income, "--y-pred", "logit", "forest", "--by", "sex", "--t", "-0.5", "1"]
+    code, out, err = run(capsys, *words, "--title", "Mine")
+    door = tba.load_income().tba(y_pred=["logit", "forest"])
+    assert (code, err) == (0, "")
+    assert out == f"{door.report(by='sex', t=[-0.5, 1], title='Mine')!r}\n"
+
+
+def test_a_report_takes_every_word_about_the_data(capsys, income, tmp_path):
+    path = tmp_path / "report.md"
+    words = [
+        "report", income, "--y-score", "p_logit", "--threshold", "0.3", "--pos-label", ">50K", "--labels",
+        "<=50K", ">50K", "--by", "sex", "race", "--prevalence", "<=50K=0.9", ">50K=0.1", "--missing", "drop",
+        "--out", path,
+    ]  # fmt: skip
+    assert run(capsys, *words)[0] == 0
+    door = tba.load_income().astype({"race": str}).tba(
+        y_score="p_logit", threshold=0.3, pos_label=">50K", labels=["<=50K", ">50K"], missing="drop"
+    )  # fmt: skip
+    found = door.report(by=["sex", "race"], prevalence={"<=50K": 0.9, ">50K": 0.1})
+    assert path.read_text(encoding="utf-8") == found.to_markdown()
+
+
+def test_models_in_rows_and_weights(capsys, tmp_path):
+    names = {"var_name": "model", "value_name": "y_pred"}
+    long = tba.load_income().melt(["y_true", "p_logit"], ["logit", "forest"], **names)
+    long["case"] = long.groupby("model").cumcount()
+    path = tmp_path / "long.csv"
+    long.to_csv(path, index=False)
+    _, out, _ = run(capsys, "report", path, "--model", "model", "--row", "case")
+    assert "Models compared" in out
+    _, out, _ = run(capsys, "report", path, "--model", "model", "--weight", "p_logit")
+    assert "Models compared" not in out
+    assert "weight         " in out
+
+
+def two_groups(folder, **columns):
+    path = folder / "two.csv"
+    frame = pd.DataFrame(
+        {"y_true": [1, 1, 0, 0] * 2, "y_pred": [1, 1, 0, 0, 1, 0, 0, 0], **columns}
+    )
+    frame.assign(group=[*"aaaabbbb"]).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("rules", "code", "status"),
+    [
+        (["--max-gap", "0.3"], 0, "pass"),
+        (["--max-gap", "0.2"], 1, "fail"),
+        (["--min-score", "0.7"], 0, "pass"),
+        (["--min-score", "0.8"], 1, "fail"),
+        (["--min-ratio", "0.8"], 1, "fail"),
+        (["--max-gap", "0.3", "--metrics", "recall"], 1, "fail"),
+        (["--max-gap", "0.3", "--min-support", "1"], 0, "pass"),
+    ],
+)
+def test_a_check_tells_by_its_exit_code(capsys, tmp_path, rules, code, status):
+    found, out, err = run(
+        capsys, "check", two_groups(tmp_path), "--by", "group", "--t", "0", *rules
+    )
+    assert (found, err) == (code, "")
+    assert out.splitlines()[-1].endswith(status)
+
+
+def test_a_check_may_be_undetermined(capsys, tmp_path):
+    path = two_groups(tmp_path, y_true=[1, 1, 0, 0, 1, 1, 1, 1])
+    words = ["check", path, "--by", "group", "--t", "0", "--max-gap", "0.9"]
+    code, out, _ = run(capsys, *words)
+    assert code == 2
+    assert "undetermined" in out
+    code, out, _ = run(capsys, *words, "--min-support", "1")
+    assert code == 2
+    assert "Left out, with too few rows of a class:" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("report {income}", "income.csv has no column 'y_pred'. Columns: 'y_true', 'logit', 'balanced', 'forest', 'p_logit', 'sex', 'race', 'age_group', 'education'. Name yours, as in --y-true label --y-pred forest."),
+        ("report {income} --y-pred logti", "income.csv has no column 'logti'. Did you mean 'logit'? Columns: 'y_true', 'logit', 'balanced', 'forest', 'p_logit', 'sex', 'race', 'age_group', 'education'. Name yours, as in --y-true label --y-pred forest."),
+        ("report {income}.nowhere", "FILE must end in one of"),
+        ("report /no/file.csv --y-pred logit", "No such file or directory: /no/file.csv"),
+        ("report {income} --y-pred logit --y-score p_logit", "--y-pred and --y-score both name predictions; use one of them."),
+        ("report {income} --y-pred logit --out report.pdf", "--out must end in .html or .md, or be - for text; got 'report.pdf'."),
+        ("report {income} --y-pred logit --prevalence mine", "--prevalence must be own, pooled, or LABEL=SHARE for each class; got 'mine'."),
+        ("report {income} --y-pred logit --weight sex", "could not convert string to float"),
+        ("report {income} --y-pred logit --out /no/folder/x.md", "No such file or directory:"),
+        ("check {income} --y-pred logit --by sex", "Give at least one rule: max_gap=, min_ratio= or min_score=."),
+        ("check {income} --y-pred logit --max-gap 2", "There are no groups to compare; name their key when counting: by='segment'."),
+    ],
+)  # fmt: skip
+def test_bad_input_is_told_in_one_line(capsys, income, words, text):
+    code, out, err = run(capsys, *words.format(income=income).split())
+    assert (code, out) == (3, "")
+    assert err.startswith("pandas-tba: ")
+    assert err.count("\n") == 1
+    assert text in err
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("guess", "invalid choice: 'guess'"),
+        ("report", "the following arguments are required: FILE"),
+        ("check x.csv --max-gap much", "argument --max-gap: invalid float value: 'much'"),
+    ],
+)
+def test_a_wrong_command_line_is_bad_input_too(capsys, words, text):
+    code, _, err = run(capsys, *words.split())
+    assert code == 3
+    assert text in err
+    assert "--help" in err
+
+
+def test_warnings_are_a_line_without_code(capsys, tmp_path):
+    path = two_groups(tmp_path, y_pred=["1", "1", "0", "0", "1", "0", "0", "2"])
+    code, _, err = run(capsys, "report", path)
+    assert code == 0
+    assert err.startswith("pandas-tba: warning: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "label"),
+    [
+        ("1", {"0": 0, "1": 1}, 1),
+        ("2", {"0": 0, "1": 1}, 2),
+        ("2.5", {"0": 0, "1": 1}, 2.5),
+        ("x", {"0": 0, "1": 1}, "x"),
+        ("2", {"a": "a"}, "2"),
+        ("True", {"True": True, "False": False}, True),
+        ("a", {}, "a"),
+    ],
+)
+def test_labels_are_those_of_the_file(text, known, label):
+    found = _label(text, known)
+    assert (found, type(found)) == (label, type(label))
+
+
+def test_the_reader_may_stop_reading(income):
+    command = f"{sys.executable} -m pandas_tba report {income} --y-pred logit | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert done.stdout == "Tempered balanced accuracy\n"
+    assert "Traceback" not in done.stderr

@@ -175,3 +175,11 @@ def test_a_key_with_the_name_of_a_column():
         "`by`: the key 'reason' has the name of a column or level of the result. Rename it, as in "
         "by=df['reason'].rename('group')."
     )
+
+
+@pytest.mark.parametrize("by", [None, "g"], ids=str)
+def test_without_rows_and_labels(by):
+    frame = pd.DataFrame({name: pd.Series([], dtype=object) for name in ("y_true", "y_pred", "g")})
+    table = frame.tba.undefined(by=by)
+    assert table.columns.tolist() == ["metric", "class", "reason"]
+    assert set(table["reason"]) == (set() if by else {"no rows"})
