@@ -53,11 +53,11 @@ nitpick_ignore_regex = [
     (r"py:.*", r"bool|dict|float|int|list|None|object|str|tuple"),
     (r"py:.*", r"KeyError|TypeError|ValueError|UserWarning"),
     # Attributes stand on the page of their class and have none of their own.
-    (r"py:obj", r"labels|is_class|declared|groups|model|pos_label|is_weighted"),
+    (r"py:obj", r"labels|is_class|declared|groups|model|pos_label|is_weighted|sections"),
 ]
 
 # Classes that functions make: nobody calls them, so their pages show no signature.
-MADE_BY_FUNCTIONS = {"Check", "ConfusionCounts", "PairedCounts", "TbaAccessor"}
+MADE_BY_FUNCTIONS = {"Check", "ConfusionCounts", "PairedCounts", "Report", "TbaAccessor", "TbaPlot"}
 
 # Looks
 html_theme = "pydata_sphinx_theme"

@@ -11,7 +11,6 @@ from pandas_tba.accessor import TbaAccessor
 from pandas_tba.catalog import METRICS, Metric, f_beta, tempered
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.datasets import load_income
-from pandas_tba.engines import count
 from pandas_tba.errors import ColumnError, InputError, InputWarning, KindError, UndefinedWarning
 from pandas_tba.specification import schema
 from pandas_tba.tables import (
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from pandas_tba.decisions import decide
     from pandas_tba.diagnosing import diagnose
     from pandas_tba.dotplots import plot_compare, plot_groups, plot_slices
+    from pandas_tba.engines import ENGINES, count, count_batches, count_parquet
     from pandas_tba.fairness import disparity, gap
     from pandas_tba.gates import Check, check
     from pandas_tba.heatmaps import plot_confusion
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "ENGINES",
     "INTERVALS",
     "METRICS",
     "Check",
@@ -69,7 +70,9 @@ __all__ = [
     "compare",
     "confusion_matrix",
     "count",
+    "count_batches",
     "count_pairs",
+    "count_parquet",
     "crossings",
     "decide",
     "diagnose",
@@ -102,6 +105,7 @@ __all__ = [
 # loaded when first asked for, so that import stays fast
 _LATER = {
     "Check": "gates",
+    "ENGINES": "engines",
     "INTERVALS": "intervals",
     "PairedCounts": "pairing",
     "Report": "reporting",
@@ -110,7 +114,10 @@ _LATER = {
     "check": "gates",
     "choose_t": "choosing",
     "compare": "comparison",
+    "count": "engines",
+    "count_batches": "engines",
     "count_pairs": "pairing",
+    "count_parquet": "engines",
     "crossings": "choosing",
     "decide": "decisions",
     "diagnose": "diagnosing",
