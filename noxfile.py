@@ -38,6 +38,13 @@ def tests(session: nox.Session) -> None:
     session.run("pytest", *session.posargs)
 
 
+@nox.session(default=False)
+def browser(session: nox.Session) -> None:
+    """Open the page of a report in chromium, which must be on the machine."""
+    session.install(".", *group("test"), *group("browser"))
+    session.run("pytest", "tests/test_page.py", *session.posargs)
+
+
 @nox.session(python=PYTHONS, default=False)
 def pythons(session: nox.Session) -> None:
     """Run the tests on every supported Python that is installed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +26,7 @@ _DEEKS = "Deeks and Altman 2004, doi:10.1136/bmj.329.7458.168"
 _SIGNED, _POSITIVE = (-1.0, 1.0), (0.0, np.inf)
 
 
-@dataclass(frozen=True)
-class Lack:
+class Lack(NamedTuple):
     """What a class may lack so that a metric is undefined.
 
     `empty` and `filled` are the cells of the class against the rest that hold nothing, and

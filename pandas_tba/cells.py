@@ -49,7 +49,7 @@ def joined(parts: Sequence[Entries]) -> Entries:
     return Entries(group, truth, predicted, tuple(np.concatenate(pieces) for pieces in together))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cells:
     """G groups by T true by P predicted labels.
 

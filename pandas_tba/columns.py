@@ -12,7 +12,7 @@ from pandas_tba.errors import InputError, KindError, check_choice, shown
 Missing = Literal["raise", "drop"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Columns:
     """Names of the columns that hold truth and predictions, and what is known of their labels.
 

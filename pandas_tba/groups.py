@@ -16,7 +16,7 @@ from pandas_tba.levels import order_of, plain_index, positions, union
 Codes = npt.NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Groups:
     """G groups, each a value of every key; no key at all is one group of all rows.
 
