@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.errors import KindError, shown
-from pandas_tba.levels import is_missing, kinds_of, plain_index
+from pandas_tba.levels import as_python, is_missing, kinds_of, plain_index
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -194,11 +194,14 @@ def normal(column: Any) -> Any:
         if dtype.kind == "f" and dtype.itemsize == 2:
             return column.astype(np.float32)
         return column if dtype.isnative else column.astype(dtype.newbyteorder("="))
-    if dtype.kind != "f":
+    if dtype.kind == "f":
+        held = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    elif dtype.kind in "biu" and hasattr(dtype, "numpy_dtype") and not column.isna().any():
+        held = column.to_numpy(dtype=dtype.numpy_dtype)
+    else:
         return column
-    held = column.to_numpy(dtype=np.float64, na_value=np.nan)
     is_series = isinstance(column, pd.Series)
-    return pd.Series(held, index=column.index, name=column.name) if is_series else held
+    return pd.Series(held, column.index, name=column.name, copy=False) if is_series else held
 
 
 def encode(column: Any) -> Slots:
@@ -334,7 +337,7 @@ def hashed(values: Any) -> Slots:
 
 def _one_form(levels: pd.Index, values: Any) -> pd.Index:
     """Python values; whole numbers as int where 1, 1.0 and True, merged by hashing, stand in one column."""
-    levels = pd.Index([_as_python(value) for value in levels], dtype=object, tupleize_cols=False)
+    levels = pd.Index([as_python(value) for value in levels], dtype=object, tupleize_cols=False)
     if not kinds_of(levels) & {"boolean", "number"}:
         return levels
     if not pd.api.types.infer_dtype(values, skipna=True).startswith("mixed"):
@@ -342,14 +345,6 @@ def _one_form(levels: pd.Index, values: Any) -> pd.Index:
     if "number" not in kinds_of(value for value in values if not is_missing(value)):
         return levels
     return pd.Index([_as_int(value) for value in levels], dtype=object, tupleize_cols=False)
-
-
-def _as_python(value: Any) -> Any:
-    """Python's own value for one of numpy's, which compares neither with a Decimal nor with 2**64."""
-    if isinstance(value, np.timedelta64):
-        return pd.Timedelta(value)
-    is_plain = isinstance(value, np.generic) and value.dtype.kind in "biufcSU"
-    return value.item() if is_plain else value
 
 
 def _as_int(value: Any) -> Any:

@@ -18,7 +18,7 @@ from pandas_tba.errors import (
     shown,
     warn,
 )
-from pandas_tba.levels import Value, is_missing, kinds_of, union
+from pandas_tba.levels import Value, as_python, is_missing, kinds_of, union
 
 _BINARY: tuple[tuple[Value, Value], ...] = ((0, 1), (-1, 1))
 
@@ -69,6 +69,7 @@ def label_rules(
     if pos_label is not None and (not isinstance(pos_label, Hashable) or is_missing(pos_label)):
         raise InputError(f"`pos_label` must be one label; got {shown(pos_label)}.")
     classes = None if labels is None else _label_list("labels", labels)
+    pos_label = as_python(pos_label)
     rules = LabelRules(classes, _label_list("abstain", abstain), pos_label)
     if classes is None:
         return rules
@@ -94,7 +95,7 @@ def _label_list(argument: str, values: Iterable[Value]) -> tuple[Value, ...]:
         raise InputError(
             f"`{argument}` must be a list of labels; got {shown(values)}. Write [{shown(values)}]."
         )
-    items = tuple(values.tolist() if hasattr(values, "tolist") else values)
+    items = tuple(map(as_python, values.tolist() if hasattr(values, "tolist") else values))
     try:
         repeated = len(set(items)) < len(items)
     except TypeError:

@@ -40,6 +40,14 @@ def kind_of(value: object) -> str:
     return type(value).__name__
 
 
+def as_python(value: Any) -> Any:
+    """Python's own value for one of numpy's, which compares neither with a Decimal nor with 2**64."""
+    if isinstance(value, np.timedelta64):
+        return pd.Timedelta(value)
+    is_plain = isinstance(value, np.generic) and value.dtype.kind in "biufcSU"
+    return value.item() if is_plain else value
+
+
 def is_missing(value: object) -> bool:
     """Whether one value is a marker of a missing one: None, NaN, NA or NaT."""
     return value is None or value is pd.NA or bool(value != value)

@@ -6,6 +6,7 @@ on the distinct values of each column, to name every fault at once.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -268,7 +269,9 @@ def failures_of(asked: Any, frame: pd.DataFrame) -> pd.DataFrame | None:
     from pandera.config import ValidationDepth, config_context
     from pandera.errors import SchemaError, SchemaErrors
 
-    with config_context(True, ValidationDepth.SCHEMA_AND_DATA):
+    with config_context(True, ValidationDepth.SCHEMA_AND_DATA), warnings.catch_warnings():
+        # pandas 2 warns of how pandera joins its tables of failures
+        warnings.filterwarnings("ignore", ".*concatenation with empty", FutureWarning)
         try:
             asked.validate(frame, lazy=True, inplace=True)
         except (SchemaErrors, SchemaError) as errors:

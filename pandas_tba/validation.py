@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from typing import Any
 
@@ -16,6 +17,7 @@ from pandas_tba.levels import kind_of, kinds_of
 FloatArray = npt.NDArray[np.float64]
 
 _HUGE_WEIGHT = 1e150  # its square is a number still
+_BLOCK = 1 << 15  # rows of float64 that stay in the cache
 _DEFAULTS = {"y_true": "y_true", "y_pred": "y_pred"}
 
 
@@ -96,15 +98,24 @@ def weight_values(name: Hashable, column: pd.Series) -> FloatArray:
 def as_numbers(argument: str, name: Hashable, column: pd.Series) -> FloatArray:
     """A column as float, missing values NaN; KindError for what is no number."""
     try:
-        if not pd.api.types.is_bool_dtype(column.dtype):
+        if _holds_numbers(column):
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
+    except OverflowError:  # an integer of hundreds of digits
         pass
     raise KindError(
         f"`{argument}` column {shown(name)} must hold numbers; got {column.dtype}. Convert it, for "
         "example with pd.to_numeric.",
         check="number",
     )
+
+
+def _holds_numbers(column: pd.Series) -> bool:
+    """Whether all values are numbers; numpy would take text, days and booleans for some, too."""
+    dtype = getattr(column.dtype, "categories", column).dtype
+    if pd.api.types.is_object_dtype(dtype):
+        return kinds_of(column.dropna()) <= {"number"}
+    is_other = pd.api.types.is_bool_dtype(dtype) or pd.api.types.is_complex_dtype(dtype)
+    return pd.api.types.is_numeric_dtype(dtype) and not is_other
 
 
 def check_not_mixed(argument: str, name: Hashable, column: pd.Series) -> None:
@@ -123,13 +134,21 @@ def check_not_mixed(argument: str, name: Hashable, column: pd.Series) -> None:
 def _has_fractions(column: pd.Series) -> bool:
     dtype = column.dtype
     if pd.api.types.is_object_dtype(dtype) or "decimal" in str(dtype):
-        return any(kind_of(value) == "number" and value % 1 for value in column.dropna().unique())
+        if pd.api.types.infer_dtype(column, skipna=True) in ("string", "integer", "boolean"):
+            return False  # known without hashing a row
+        return any(map(_is_fraction, column.dropna().unique()))
     if not pd.api.types.is_float_dtype(dtype):
         return False
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    if _any_fraction(values[:1000]):
-        return True
-    return _any_fraction(values)
+    starts = range(0, len(values), _BLOCK)
+    return any(_any_fraction(values[start : start + _BLOCK]) for start in starts)
+
+
+def _is_fraction(value: Any) -> bool:
+    try:
+        return kind_of(value) == "number" and value != math.floor(value)
+    except OverflowError:  # infinite
+        return False
 
 
 def _any_fraction(values: np.ndarray[Any, np.dtype[np.float64]]) -> bool:

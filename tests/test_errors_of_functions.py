@@ -142,8 +142,9 @@ OTHERS = {
         lambda: tba.count({"y_true": [1]}),
         tba.KindError,
         (
-            "`frame` must be a pandas DataFrame; got builtins.dict. Convert it first, for "
-            "example with to_pandas()."
+            "`frame` must be a frame of pandas, Polars, PyArrow, DuckDB, Dask, Spark SQL, or of "
+            "another engine that narwhals knows; got builtins.dict. Put the rows into a frame "
+            "first, for example pd.DataFrame(rows)."
         ),
     ),
     "arrays of two lengths": (
