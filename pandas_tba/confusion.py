@@ -381,7 +381,7 @@ class ConfusionCounts:
         table, told = recalled(table, (labels, tuple(abstain), pos_label), model)
         weights = weight_columns(table, weight, weight_squared)
         parts = (y_true, y_pred, n, *weights, *(() if told.model is None else (told.model,)))
-        keys = [name for name in table.columns if name not in parts]
+        keys: list[Hashable] = [name for name in table.columns if name not in parts]
         if by is not None:
             keys = [*by] if isinstance(by, list) else [by]
         for name in (*parts, *keys):
@@ -445,7 +445,7 @@ class ConfusionCounts:
             y_pred=self.labels.take(found.predicted),
             **dict(zip(numbers, found.planes, strict=True)),
         )
-        orders = {"y_true": self.label_set.order, "y_pred": self.label_set.order}
+        orders: dict[str, Any] = {"y_true": self.label_set.order, "y_pred": self.label_set.order}
         for name, level, is_declared in zip(
             names, self.key_groups.levels, self.key_groups.declared, strict=True
         ):

@@ -129,7 +129,11 @@ def sizes(counts: ConfusionCounts, support: FloatArray) -> dict[str, Any]:
         rows = np.where(support > 0, of_classes(counts, counts.class_rows), 0.0)
     smallest = rows.min(axis=1, initial=np.inf if rows.shape[1] else 0.0).astype(np.int64)
     # copies, so that a table can be changed without changing the counts
-    columns = {"n": counts.rows.copy(), "min_support": smallest, "n_absent": (support == 0).sum(axis=1)}
+    columns = {
+        "n": counts.rows.copy(),
+        "min_support": smallest,
+        "n_absent": (support == 0).sum(axis=1),
+    }
     if counts.is_weighted:
         columns["weight"] = counts.weight.copy()
     return {name: columns[name] for name in size_names(counts)}

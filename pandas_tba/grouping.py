@@ -138,7 +138,7 @@ def _key_of_grouper(frame: pd.DataFrame, grouper: pd.Grouper) -> Key:
         _column_or_level(frame, grouper.key)
     try:
         grouped = frame.groupby(grouper)
-    except (TypeError, KeyError, ValueError) as fault:
+    except (TypeError, KeyError, ValueError, NotImplementedError) as fault:
         raise KindError(
             f"`by` holds a Grouper that pandas cannot use here: {fault}. Group by "
             "a column of dates, or without freq=."

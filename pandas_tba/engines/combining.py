@@ -1,0 +1,357 @@
+"""How many rows hold each combination of keys and labels -> ConfusionCounts.
+
+This is all that an engine, a partition or a batch hands back.  Combinations of several parts add
+up; the labels get their meaning only at the end, from the same functions as those of a frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from numbers import Real
+from operator import add
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pandas_tba.cells import Entries, gathered
+from pandas_tba.columns import Columns
+from pandas_tba.confusion import ConfusionCounts
+from pandas_tba.counting import Bound, complete_rows, grouped_keys, label_places
+from pandas_tba.encoding import Slots, StoredSlots, hashed, narrowest
+from pandas_tba.errors import InputError, KindError, counted, listed, shown
+from pandas_tba.grouping import Key, warn_many_numbers
+from pandas_tba.labelling import LabelRules, label_rules
+from pandas_tba.levels import plain_index, positions
+from pandas_tba.tallying import Tally
+from pandas_tba.validation import check_not_mixed, check_not_scores, missing_error
+
+Array = npt.NDArray[Any]
+Codes = npt.NDArray[np.intp]
+
+_PENDING = 1 << 14  # combinations that wait until they are added up
+_MANY = 10_000
+
+
+class Question(NamedTuple):
+    """What is counted: the columns bound, on a frame of their dtypes that has no rows."""
+
+    columns: Columns
+    by: Any
+    bound: Bound
+    rules: LabelRules
+
+    def column_of_key(self, key: Key) -> Hashable:
+        """Name of the column that holds a key."""
+        is_model = self.columns.model is not None and key.name == "model"
+        return self.columns.model if is_model else key.name
+
+    def needed(self) -> list[Hashable]:
+        """Names of all columns that are read, each once."""
+        names = [name for name, _ in self.bound.labelled()]
+        names += [self.column_of_key(key) for key in self.bound.keys]
+        names += [] if self.bound.weights is None else [self.bound.weights[0]]
+        return list(dict.fromkeys(names))
+
+
+class Levels(NamedTuple):
+    """The values that codes of one column point to, and the order that the column declares."""
+
+    values: pd.Index
+    order: tuple[Hashable, ...] | None
+
+
+class Lines(NamedTuple):
+    """N combinations of keys, true and predicted label, and their number in each plane (N,).
+
+    ``codes`` (N, keys + 2) point into the levels; -1 is the missing key.
+    """
+
+    codes: Codes
+    planes: tuple[Array, ...]
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """Lines for each column of predictions, from the rows that have every label and weight.
+
+    ``levels`` are those of the keys, of truth and of each prediction.  ``n_rows`` are all rows
+    seen, ``missing`` the rows without a value by column, ``bad_weights`` the number of weights
+    that are none and the first three of them.
+    """
+
+    levels: tuple[Levels, ...]
+    lines: tuple[Lines, ...]
+    n_rows: int
+    missing: dict[Hashable, int]
+    bad_weights: tuple[int, tuple[float, ...]] = (0, ())
+
+
+def question_of(empty: pd.DataFrame, columns: Columns, by: Any) -> Question:
+    """Check the names against a frame without rows that has the columns of the data."""
+    columns.check()
+    rules = label_rules(columns.labels, columns.abstain, columns.pos_label)
+    if columns.schema is not None:
+        raise InputError(
+            "`schema` runs on pandas frames alone. Leave it out here, and validate the data in the "
+            "engine that holds them."
+        )
+    for item in by if isinstance(by, list) else [by]:
+        if not isinstance(item, (str, Real, tuple, type(None))):
+            raise KindError(
+                f"`by` must hold names of columns, since the rows stay in their engine; got "
+                f"{type(item).__name__}. Make it a column of the data first."
+            )
+    bound, _, _ = complete_rows(empty, columns, by)
+    return Question(columns, by, bound, rules)
+
+
+def not_a_frame(frame: Any) -> KindError:
+    """The error for what no engine knows."""
+    kind = type(frame)
+    return KindError(
+        "`frame` must be a frame of pandas, Polars, PyArrow, DuckDB, Dask, Spark SQL, or of another "
+        f"engine that narwhals knows; got {kind.__module__}.{kind.__qualname__}. Put the rows into "
+        "a frame first, for example pd.DataFrame(rows)."
+    )
+
+
+def not_numbers(argument: str, name: Hashable, dtype: Any) -> KindError:
+    """The error for a column of scores or weights that holds no numbers."""
+    return KindError(
+        f"`{argument}` column {shown(name)} must hold numbers; got {dtype}. Convert it, for example "
+        "with pd.to_numeric.",
+        check="number",
+    )
+
+
+def added_up(
+    parts: Iterable[tuple[Question, Combinations]],
+) -> tuple[Question, Combinations] | None:
+    """All parts together, or None where there is none; what waits to be added stays small."""
+    asked, held, waiting = None, list[Combinations](), 0
+    for question, part in parts:
+        asked = asked or question
+        held.append(part)
+        waiting += _size(part)
+        if waiting > max(_PENDING, 2 * _size(held[0])):
+            held, waiting = [together(held, asked)], 0
+    return None if asked is None else (asked, together(held, asked))
+
+
+def _size(part: Combinations) -> int:
+    return sum(len(lines.codes) + 1 for lines in part.lines)
+
+
+def together(parts: Sequence[Combinations], question: Question) -> Combinations:
+    """Several parts as if their rows had been counted in one pass."""
+    if len(parts) == 1:
+        return parts[0]
+    n_keys = len(question.bound.keys)
+    joined, places = [], []
+    for at, levels in enumerate(zip(*(part.levels for part in parts), strict=True)):
+        found, place = _joined_levels(levels, at - n_keys, question)
+        joined.append(found)
+        places.append(place)
+    lines = []
+    for model, pieces in enumerate(zip(*(part.lines for part in parts), strict=True)):
+        held = [*places[: n_keys + 1], places[n_keys + 1 + model]]
+        lines.append(_joined_lines(pieces, held))
+    whole = Combinations(
+        tuple(joined),
+        tuple(lines),
+        sum(part.n_rows for part in parts),
+        {
+            name: sum(part.missing.get(name, 0) for part in parts)
+            for part in parts
+            for name in part.missing
+        },
+        (
+            sum(part.bad_weights[0] for part in parts),
+            tuple(value for part in parts for value in part.bad_weights[1])[:3],
+        ),
+    )
+    if max(len(levels.values) for levels in joined[n_keys + 1 :]) > _MANY:
+        _check_not_scores(whole, question)  # before the scores of all rows are gathered as labels
+    return whole
+
+
+def _joined_levels(
+    parts: Sequence[Levels], at: int, question: Question
+) -> tuple[Levels, list[Codes]]:
+    """Levels of one column in all parts, and where those of each part stand among them."""
+    first = parts[0]
+    if first.order is not None and all(part.order == first.order for part in parts):
+        places = [positions(part.values.tolist(), first.order) for part in parts]
+        return Levels(plain_index(first.order), first.order), places
+    dtypes = {part.values.dtype for part in parts}  # True and 1 are equal, but not one label
+    if len(dtypes) == 1 and all(part.values.equals(first.values) for part in parts):
+        return Levels(first.values, None), [np.arange(len(first.values))] * len(parts)
+    pieces = [part.values if len(dtypes) == 1 else part.values.astype(object) for part in parts]
+    values = pieces[0].append(pieces[1:])
+    if at >= 0 and values.dtype == object:
+        name = question.bound.labelled()[at][0]
+        check_not_mixed("y_pred" if at else "y_true", name, pd.Series(values))
+    slots = hashed(values)
+    place = slots.block(0, len(values)).astype(np.intp)
+    ends = np.cumsum([len(part.values) for part in parts])[:-1]
+    return Levels(slots.levels(), None), np.split(place, ends)
+
+
+def _joined_lines(parts: Sequence[Lines], places: Sequence[Sequence[Codes]]) -> Lines:
+    """Lines of all parts over common levels, each combination once."""
+    moved = [
+        np.column_stack(
+            [
+                np.append(place[at], -1)[column]
+                for place, column in zip(places, part.codes.T, strict=True)
+            ]
+        )
+        for at, part in enumerate(parts)
+    ]
+    codes, number = numbered(np.concatenate(moved))
+    sums = []
+    for pieces in zip(*(part.planes for part in parts), strict=True):
+        total = np.zeros(len(codes), dtype=pieces[0].dtype)
+        np.add.at(total, number, np.concatenate(pieces))
+        sums.append(total)
+    return Lines(codes, tuple(sums))
+
+
+def numbered(codes: Codes) -> tuple[Codes, Codes]:
+    """The rows of codes that occur, each once, and the number of each row among them.
+
+    Numbers are made anew after each column, so that no product of sizes overflows.
+    """
+    number = np.zeros(len(codes), dtype=np.intp)
+    for column in codes.T:
+        number, _ = pd.factorize(number * (column.max(initial=0) + 2) + column + 1)
+    found = np.empty((number.max(initial=-1) + 1, codes.shape[1]), dtype=np.intp)
+    found[number] = codes
+    return found, number
+
+
+def counts_of(
+    found: Combinations, question: Question, *, dropna: bool, observed: bool
+) -> ConfusionCounts:
+    """The counts that the combinations make, with the checks, errors and rules of a frame."""
+    _check_values(found, question)
+    bound, columns = question.bound, question.columns
+    slots = [*_slots_of(found)]
+    n_keys = len(bound.keys)
+    for key, part in zip(bound.keys, slots, strict=False):
+        warn_many_numbers(Key(key.name, part.levels()), part)
+    tally = _tally(found, slots, n_keys)
+    places = [slice(None)]
+    if columns.is_wide:
+        bound, tally, places = _with_models(bound, tally, columns)
+        slots.insert(0, _model_slots(columns))
+        n_keys += 1
+    groups, place = grouped_keys(
+        bound,
+        tally,
+        slots[:n_keys],
+        Columns(model="model") if columns.has_models else Columns(),
+        dropna=dropna,
+        observed=observed,
+    )
+    labels, true_at, predicted_at = label_places(
+        bound, tally, slots[n_keys:], question.rules, columns
+    )
+    shape = (len(groups), len(labels.values), len(labels.values))
+    parts = [
+        table.moved(place[at], true_at, predicted, shape)
+        for table, at, predicted in zip(tally.tables, places, predicted_at, strict=True)
+    ]
+    n_missing = found.n_rows - _complete(found)
+    return ConfusionCounts(reduce(add, parts), labels, groups, n_missing, _missing(found, question))
+
+
+def _complete(found: Combinations) -> int:
+    return int(found.lines[0].planes[0].sum())
+
+
+def _missing(found: Combinations, question: Question) -> dict[Hashable, int]:
+    """Rows without a value, for each column that has such rows, in the order of a frame."""
+    named = [name for name, _ in question.bound.labelled()]
+    named += [] if question.bound.weights is None else [question.bound.weights[0]]
+    return {name: found.missing[name] for name in named if found.missing.get(name)}
+
+
+def _check_values(found: Combinations, question: Question) -> None:
+    """Raise what counting a frame raises of scores, missing values and weights, in its order."""
+    columns, bound = question.columns, question.bound
+    if columns.y_score is None:
+        _check_not_scores(found, question)
+    missing = _missing(found, question)
+    if missing and columns.missing == "raise":
+        raise missing_error(missing, found.n_rows, columns, dict(bound.labelled()))
+    number, examples = found.bad_weights
+    if number:
+        more = f" and {number - 3:,} more" if number > 3 else ""
+        raise InputError(
+            f"`sample_weight` column {shown(columns.sample_weight)} must hold finite weights, not "
+            f"negative and below 1e+150; {counted(number, 'row')} of {_complete(found):,} "
+            f"{'has' if number == 1 else 'have'} others, such as {listed(examples)}{more}. Leave "
+            "them out, or correct them.",
+            check="weight",
+        )
+
+
+def _check_not_scores(found: Combinations, question: Question) -> None:
+    truth, *predictions = (
+        pd.Series(levels.values) for levels in found.levels[len(question.bound.keys) :]
+    )
+    named = dict(zip(question.bound.predictions, predictions, strict=True))
+    check_not_scores(question.columns, truth, named)
+
+
+def _slots_of(found: Combinations) -> Iterator[Slots]:
+    """Slots that stand for no rows, but for the levels of each column."""
+    n_keys = len(found.levels) - len(found.lines) - 1
+    for at, levels in enumerate(found.levels):
+        has_missing = at < n_keys and any((lines.codes[:, at] < 0).any() for lines in found.lines)
+        order = None if levels.order is None else plain_index(levels.order)
+        yield StoredSlots(
+            np.zeros(0, dtype=narrowest(1)), levels.values, has_missing=has_missing, order=order
+        )
+
+
+def _tally(found: Combinations, slots: Sequence[Slots], n_keys: int) -> Tally:
+    """Slots of the keys of each group that occurs, and its cells for each prediction."""
+    keys = np.concatenate([lines.codes[:, :n_keys] for lines in found.lines])
+    groups, number = numbered(keys)
+    if not n_keys:
+        groups, number = np.zeros((1, 0), dtype=np.intp), np.zeros(len(keys), dtype=np.intp)
+    groups = groups + np.array([part.has_missing for part in slots[:n_keys]], dtype=np.intp)
+    ends = np.cumsum([len(lines.codes) for lines in found.lines])[:-1]
+    n_true = slots[n_keys].size
+    tables = [
+        gathered(
+            (len(groups), n_true, part.size),
+            Entries(place, lines.codes[:, -2], lines.codes[:, -1], lines.planes),
+        )
+        for lines, place, part in zip(
+            found.lines, np.split(number, ends), slots[n_keys + 1 :], strict=True
+        )
+    ]
+    return Tally(groups, tuple(tables))
+
+
+def _model_slots(columns: Columns) -> Slots:
+    """Slots of a key that holds the models, in their order."""
+    models = plain_index(columns.predictions)
+    return StoredSlots(np.zeros(0, dtype=np.uint8), models, has_missing=False, order=models)
+
+
+def _with_models(bound: Bound, tally: Tally, columns: Columns) -> tuple[Bound, Tally, list[slice]]:
+    """The groups once for each model, which becomes the first key, and where its groups stand."""
+    G, n_models = len(tally.groups), len(tally.tables)
+    model = np.repeat(np.arange(n_models), G)
+    groups = np.column_stack([model, np.tile(tally.groups, (n_models, 1))])
+    places = [slice(at * G, (at + 1) * G) for at in range(n_models)]
+    keys = [Key("model", pd.Index(columns.predictions)), *bound.keys]
+    return bound._replace(keys=keys), Tally(groups, tally.tables), places

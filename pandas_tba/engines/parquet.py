@@ -1,0 +1,178 @@
+"""Parquet files -> Combinations, row group by row group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pandas_tba.columns import Columns
+from pandas_tba.engines.combining import Combinations, Question, question_of
+from pandas_tba.engines.streams import combinations_of_batches
+from pandas_tba.errors import InputError, KindError, shown
+
+_BATCH = 1 << 16  # rows; with more Arrow's pool of memory grows as the stream goes on
+_BUFFER = 1 << 16  # bytes that are read at a time, in place of whole columns of a row group
+
+
+class File(NamedTuple):
+    """A Parquet file, and the values of the columns that its folders name."""
+
+    path: str
+    filesystem: Any
+    folders: dict[str, Any]
+
+    def opened(self, texts: Iterable[str] = ()) -> Any:
+        """The file, some columns of text to be read as dictionaries."""
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+
+        try:
+            return ParquetFile(
+                self.path,
+                filesystem=self.filesystem,
+                read_dictionary=list(texts),
+                pre_buffer=False,
+                buffer_size=_BUFFER,
+            )
+        except (ArrowException, OSError) as fault:
+            raise _unreadable(f"the footer of {self.path!r}", fault) from fault
+
+
+def combinations_of_parquet(
+    source: Any, columns: Columns, by: Any, *, progress: bool
+) -> tuple[Question, Combinations]:
+    """Combinations of all files: only the columns needed are read, one row group at a time."""
+    dataset = _dataset(source)
+    schema, files = dataset.schema, _files(dataset)
+    question = question_of(schema.empty_table().to_pandas(), columns, by)
+    names = [str(name) for name in question.needed()]
+    n_rows, kinds = _checked(files, names)
+    batches = _read(files, names, [name for name in names if kinds.get(name) == "string"], schema)
+    with _bar(n_rows) if progress else nullcontext() as bar:
+        found = combinations_of_batches(_told(batches, bar), schema, question)
+    return question, found
+
+
+def _unreadable(what: str, fault: Exception) -> InputError:
+    reason = (str(fault).splitlines() or [type(fault).__name__])[0].rstrip(". ")
+    return InputError(
+        f"Cannot read {what}: {reason}. Nothing was counted; write the file anew, or leave it out."
+    )
+
+
+def _dataset(source: Any) -> Any:
+    """The dataset itself, or that of the files under a path."""
+    import pyarrow.dataset as ds
+    from pyarrow import ArrowException
+
+    if isinstance(source, ds.Dataset):
+        if not isinstance(source, ds.FileSystemDataset) or getattr(source, "_scan_options", {}):
+            raise KindError(
+                "`source` must be Parquet files, or a dataset of them without a filter; got "
+                f"{type(source).__name__}. count() takes any dataset, filters too."
+            )
+        return source
+    try:
+        return ds.dataset(source, format="parquet", partitioning="hive")
+    except FileNotFoundError:
+        raise
+    except (ArrowException, OSError) as fault:
+        raise _unreadable(repr(source), fault) from fault
+
+
+def _files(dataset: Any) -> list[File]:
+    import pyarrow.dataset as ds
+
+    files = [
+        File(
+            fragment.path, dataset.filesystem, ds.get_partition_keys(fragment.partition_expression)
+        )
+        for fragment in dataset.get_fragments()
+    ]
+    if not files:
+        raise InputError("`source` holds no Parquet file; name files, or a folder that holds some.")
+    return files
+
+
+def _checked(files: list[File], names: list[str]) -> tuple[int, dict[str, str]]:
+    """Rows of all files by their footers, and the type of each column, which must be one."""
+    n_rows, found = 0, dict[str, tuple[str, str]]()
+    for file in files:
+        with file.opened() as held:
+            n_rows += held.metadata.num_rows
+            schema = held.schema_arrow
+        for name in (name for name in names if name not in file.folders):
+            kind = _kind(schema, name)
+            if kind == "null":  # nothing but missing values, of any type
+                continue
+            first, where = found.setdefault(name, (kind, file.path))
+            if kind != first:
+                raise InputError(
+                    f"The files differ in column {shown(name)}: {first} in {where!r}, {kind} in "
+                    f"{file.path!r}. Count them apart, or write them with one schema."
+                )
+    return n_rows, {name: kind for name, (kind, _) in found.items()}
+
+
+def _kind(schema: Any, name: str) -> str:
+    """Type of a column, whatever way its text is stored."""
+    import pyarrow as pa
+
+    if name not in schema.names:
+        return "none"
+    kind = schema.field(name).type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return "string" if pa.types.is_large_string(kind) else str(kind)
+
+
+def _read(files: list[File], names: list[str], texts: list[str], schema: Any) -> Iterator[Any]:
+    """Record batches of the columns needed."""
+    for file in files:
+        inside = [name for name in names if name not in file.folders]
+        with file.opened(name for name in texts if name in inside) as held:
+            for at in range(held.num_row_groups):
+                for batch in _row_group(file, held, at, inside):
+                    yield _with_folders(batch, file.folders, names, schema)
+
+
+def _row_group(file: File, held: Any, at: int, names: list[str]) -> Iterator[Any]:
+    from pyarrow import ArrowException
+
+    try:
+        # one thread: more take more memory and no less time
+        yield from held.iter_batches(_BATCH, row_groups=[at], columns=names, use_threads=False)
+    except (ArrowException, OSError) as fault:
+        what = f"row group {at} of {held.num_row_groups} in {file.path!r}"
+        raise _unreadable(what, fault) from fault
+
+
+def _with_folders(batch: Any, folders: dict[str, Any], names: list[str], schema: Any) -> Any:
+    """The batch with the columns needed that its folders name, each one value."""
+    import pyarrow as pa
+
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    for name in (name for name in names if name in folders):
+        value = pa.array([folders[name]], type=schema.field(name).type)
+        rows = pa.array(np.zeros(batch.num_rows, dtype=np.int8))
+        columns[name] = pa.DictionaryArray.from_arrays(rows, value)
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _bar(n_rows: int) -> Any:
+    """A bar of tqdm where that is installed."""
+    try:
+        from tqdm.auto import tqdm
+    except ModuleNotFoundError:
+        return nullcontext()
+    return tqdm(total=n_rows, unit="row", unit_scale=True)
+
+
+def _told(batches: Iterable[Any], bar: Any) -> Iterator[Any]:
+    """The same batches, the bar told of each."""
+    for batch in batches:
+        yield batch
+        if bar is not None:
+            bar.update(batch.num_rows)

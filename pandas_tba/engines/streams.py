@@ -1,0 +1,81 @@
+"""Arrow record batches one after the other -> Combinations, in constant memory."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any
+
+from pandas_tba.columns import Columns
+from pandas_tba.engines.combining import Combinations, Question, added_up, question_of
+from pandas_tba.engines.reading import ArrowReader, combinations_of_batch, combinations_of_pandas
+
+_FEWEST_ROWS = 1 << 17  # smaller batches wait for others
+_MOST_ROWS = 1 << 20
+
+
+def combinations_of_arrow(data: Any, columns: Columns, by: Any) -> tuple[Question, Combinations]:
+    """Combinations of an Arrow table, record batch, reader of batches, dataset or scanner."""
+    schema = data.projected_schema if hasattr(data, "projected_schema") else data.schema
+    question = question_of(schema.empty_table().to_pandas(), columns, by)
+    return question, combinations_of_batches(_batches(data, question.needed()), schema, question)
+
+
+def _batches(data: Any, needed: list[Hashable]) -> Iterable[Any]:
+    """Record batches that hold the columns needed, and no others where that can be said."""
+    if hasattr(data, "num_rows"):  # a table or a record batch
+        data = data.select(needed)
+        return data.to_batches() if hasattr(data, "to_batches") else [data]
+    if hasattr(data, "scanner"):  # a dataset
+        data = data.scanner(columns=needed, batch_readahead=1, fragment_readahead=1)
+    return data.to_batches() if hasattr(data, "to_batches") else data
+
+
+def combinations_of_batches(
+    batches: Iterable[Any], schema: Any, question: Question
+) -> Combinations:
+    """Combinations of all batches of a schema; columns that it says are dictionaries have an order."""
+    import pyarrow as pa
+
+    dictionaries = {field.name for field in schema if pa.types.is_dictionary(field.type)}
+    declared = dictionaries.intersection(question.needed())
+    reader = ArrowReader(declared)
+    found = added_up(
+        (question, combinations_of_batch(batch, question, reader))
+        for batch in _of_good_size(batches, declared)
+    )
+    if found is None:
+        return combinations_of_pandas(schema.empty_table().to_pandas(), question)
+    return found[1]
+
+
+def _of_good_size(batches: Iterable[Any], declared: set[Hashable]) -> Iterator[Any]:
+    """The same rows in batches neither so small that each costs, nor so large that they fill memory.
+
+    Batches are joined only where the dictionaries that declare an order are the same.
+    """
+    held: list[Any] = []
+    for batch in batches:
+        if held and not all(_same(held[0], batch, name) for name in declared):
+            yield _joined(held)
+            held = []
+        held.append(batch)
+        if sum(part.num_rows for part in held) >= _FEWEST_ROWS:
+            whole, held = _joined(held), []
+            for start in range(0, whole.num_rows, _MOST_ROWS):
+                yield whole.slice(start, _MOST_ROWS)
+    if held:
+        yield _joined(held)
+
+
+def _same(first: Any, second: Any, name: Hashable) -> bool:
+    return bool(first.column(name).dictionary.equals(second.column(name).dictionary))
+
+
+def _joined(batches: list[Any]) -> Any:
+    """One record batch of several."""
+    import pyarrow as pa
+
+    if len(batches) == 1:
+        return batches[0]
+    whole = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks()
+    return next(iter(whole.to_batches()), batches[0])

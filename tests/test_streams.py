@@ -1,0 +1,365 @@
+"""Counts of batches and Parquet files: those of one frame of all rows, in constant memory."""
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from predictions import FRAME, HOLED, N, assert_same
+
+import pandas_tba as tba
+from pandas_tba.engines import combining, count_batches, count_parquet, parquet
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+# pandera imports pyspark where it is installed, which warns of pandas 3
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
+
+QUESTIONS = {
+    "all rows": {},
+    "a key": {"by": "segment"},
+    "weighted": {"by": ["segment", "year"], "sample_weight": "w"},
+    "models in columns": {"y_pred": ["y_pred", "other"], "by": "segment"},
+    "models in rows": {"model": "name"},
+    "scores": {"y_true": "yes", "y_score": ["p", "q"]},
+}
+
+
+def batch_of(frame):
+    return pa.RecordBatch.from_pandas(frame.astype({"segment": "category"}), preserve_index=False)
+
+
+@given(
+    cuts=st.lists(st.integers(0, N), max_size=6).map(sorted),
+    in_arrow=st.booleans(),
+    pending=st.sampled_from([1, 1 << 16]),
+    question=st.sampled_from(list(QUESTIONS.values())),
+)
+def test_any_cut_into_batches_gives_the_same(cuts, in_arrow, pending, question):
+    edges = [0, *cuts, N]
+    parts = [FRAME.iloc[start:end] for start, end in itertools.pairwise(edges)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(combining, "_PENDING", pending)
+        found = count_batches(map(batch_of, parts) if in_arrow else parts, **question)
+    assert_same(found, tba.count(FRAME, **question))
+
+
+def test_batches_of_unlike_engines():
+    pl = pytest.importorskip("polars")
+    parts = [FRAME.iloc[:20], batch_of(FRAME.iloc[20:40]), pl.from_pandas(FRAME.iloc[40:])]
+    assert_same(count_batches(parts, by="segment"), tba.count(FRAME, by="segment"))
+
+
+def test_dtypes_may_drift():
+    parts = [
+        pd.DataFrame({"y_true": [1, 2, 2], "y_pred": [1, 1, 2], "g": [1, 1, 2]}),
+        pd.DataFrame({"y_true": [1.0, 3.0], "y_pred": [1.0, 2.0], "g": [np.nan, 2.0]}),
+    ]
+    found = count_batches(parts, by="g")
+    assert found.labels.tolist() == [1, 2, 3]
+    assert found.rows.tolist() == [2, 2, 1]
+    assert pd.isna(found.groups[-1])
+
+
+def test_categories_keep_an_order_that_all_batches_declare():
+    orders = {"same": [["b", "a"]] * 2, "other": [["b", "a"], ["a", "b"]]}
+    for name, order in orders.items():
+        parts = [
+            pd.DataFrame({"y_true": pd.Categorical([*"ab"], each), "y_pred": [*"ab"]})
+            for each in order
+        ]
+        for made in (lambda part: part, pa.RecordBatch.from_pandas):
+            found = count_batches(map(made, parts), by="y_true")
+            assert found.groups.tolist() == (["b", "a"] if name == "same" else ["a", "b"])
+
+
+@pytest.mark.filterwarnings("ignore::pandas_tba.InputWarning")
+def test_many_categories_keep_their_order_though_parts_use_few():
+    names = [f"c{at}" for at in range(3000)]
+    rng = np.random.default_rng(0)
+    held = [
+        pd.DataFrame({name: pd.Categorical.from_codes(rng.integers(0, 3000, 50), names) for name in
+                      ("y_true", "y_pred")})
+        for _ in range(3)
+    ]  # fmt: skip
+    found, whole = count_batches(held), tba.count(pd.concat(held, ignore_index=True))
+    assert_same(found, whole)
+    assert found.label_set.order == whole.label_set.order == tuple(names)
+
+
+FAULTS = {
+    "missing": {"y_pred": ["y_pred", "other"]},
+    "labels": {"missing": "drop", "labels": ["a"]},
+    "no column": {"by": "segmnt"},
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_errors_speak_of_all_batches(fault):
+    texts = []
+    for count, frame in ((tba.count, HOLED), (count_batches, [HOLED.iloc[:9], HOLED.iloc[9:]])):
+        with pytest.raises((tba.InputError, tba.ColumnError)) as raised:
+            count(frame, **FAULTS[fault])
+        texts.append(str(raised.value).partition(" Also: ")[0])
+    assert texts[0] == texts[1]
+
+
+def test_no_batch_at_all():
+    with pytest.raises(tba.InputError) as raised:
+        count_batches([])
+    text = "`batches` is empty: nothing says which columns there would be."
+    assert str(raised.value) == text
+
+
+def test_scores_are_refused_before_they_fill_memory():
+    seen = []
+
+    def batches():
+        rng = np.random.default_rng(0)
+        for at in range(1000):
+            seen.append(at)
+            yield pd.DataFrame({"y_true": [0, 1] * 5000, "y_pred": rng.random(10_000)})
+
+    with pytest.raises(tba.InputError, match="holds scores, not labels"):
+        count_batches(batches())
+    assert len(seen) < 50
+
+
+def test_an_interrupted_stream_leaves_nothing_behind():
+    def batches():
+        yield FRAME
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        count_batches(batches())
+    assert_same(count_batches([FRAME]), tba.count(FRAME))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Predictions of three years in a folder each, in row groups of seven rows."""
+    for year, part in FRAME.groupby("year"):
+        at = tmp_path / f"year={year}"
+        at.mkdir()
+        part.drop(columns="year").to_parquet(at / "part.parquet", row_group_size=7, index=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
+def test_folders_of_files(folder, question):
+    assert_same(count_parquet(folder, **question), tba.count(FRAME, **question))
+
+
+def test_paths_in_many_forms(folder):
+    import pyarrow.dataset as ds
+
+    files = sorted(folder.rglob("*.parquet"))
+    one = FRAME[FRAME["year"] == 2020]
+    assert_same(count_parquet(str(files[0]), by="segment"), tba.count(one, by="segment"))
+    assert_same(count_parquet([*map(str, files)]), tba.count(FRAME))
+    dataset = ds.dataset(folder, partitioning="hive")
+    assert_same(count_parquet(dataset, by="year"), tba.count(FRAME, by="year"))
+    assert_same(tba.count(dataset.filter(ds.field("year") == 2020)), tba.count(one))
+    for source in (dataset.filter(ds.field("year") == 2020), ds.dataset(pa.table({"a": [1]}))):
+        with pytest.raises(tba.KindError, match=r"count\(\) takes any dataset, filters too\.$"):
+            count_parquet(source)
+
+
+def test_only_what_is_needed_is_read_and_text_as_dictionaries(folder, monkeypatch):
+    read = []
+    opened = pq.ParquetFile.iter_batches
+
+    def spy(self, *arguments, **options):
+        for batch in opened(self, *arguments, **options):
+            read.append((options["columns"], {str(kind) for kind in batch.schema.types}))
+            yield batch
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", spy)
+    count_parquet(folder, by=["year", "segment"])
+    assert all(columns == ["y_true", "y_pred", "segment"] for columns, _ in read)
+    assert all(len(kinds) == 1 and "dictionary" in next(iter(kinds)) for _, kinds in read)
+    assert len(read) > 3
+
+
+def test_categories_of_a_file_keep_their_order(tmp_path):
+    frame = FRAME.assign(segment=pd.Categorical(FRAME["segment"], ["y", "unused", "x"]))
+    frame.to_parquet(tmp_path / "a.parquet", index=False)
+    question = {"by": "segment", "observed": False}
+    assert_same(count_parquet(tmp_path, **question), tba.count(frame, **question))
+    plain = tba.count(FRAME, by="segment")
+    FRAME.to_parquet(tmp_path / "a.parquet", index=False)
+    assert_same(count_parquet(tmp_path, by="segment"), plain)
+
+
+def test_files_without_rows(tmp_path):
+    FRAME.iloc[:0].to_parquet(tmp_path / "a.parquet", index=False)
+    empty = count_parquet(tmp_path, by="segment")
+    assert (len(empty), empty.labels.tolist()) == (0, [])
+    FRAME.to_parquet(tmp_path / "b.parquet", index=False)
+    assert_same(count_parquet(tmp_path, by="year"), tba.count(FRAME, by="year"))
+
+
+def damaged(path, at):
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(b"\xff" * 40)
+
+
+def test_a_damaged_row_group_is_named(folder):
+    path = folder / "year=2021" / "part.parquet"
+    group = pq.ParquetFile(path).metadata.row_group(1)
+    names = [group.column(at).path_in_schema for at in range(group.num_columns)]
+    column = group.column(names.index("y_pred"))
+    damaged(path, column.dictionary_page_offset or column.data_page_offset)
+    with pytest.raises(tba.InputError) as raised:
+        count_parquet(folder)
+    n = pq.ParquetFile(path).num_row_groups
+    assert str(raised.value).startswith(f"Cannot read row group 1 of {n} in '{path}': ")
+    assert str(raised.value).endswith("Nothing was counted; write the file anew, or leave it out.")
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_file_cut_off_is_named(folder, first):
+    path = sorted(folder.rglob("*.parquet"))[0 if first else -1]
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(tba.InputError, match=rf"Cannot read .*{path}"):
+        count_parquet(folder)
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        count_parquet(tmp_path / "none.parquet")
+    with pytest.raises(tba.InputError, match=r"^`source` holds no Parquet file; name files, or a"):
+        count_parquet(tmp_path)
+
+
+UNLIKE = {
+    "another type": (FRAME.assign(y_pred=1), "string in '{a}', int64 in '{b}'"),
+    "no such column": (FRAME.drop(columns="y_pred"), "string in '{a}', none in '{b}'"),
+}
+
+
+@pytest.mark.parametrize(("frame", "where"), UNLIKE.values(), ids=UNLIKE)
+def test_files_of_unlike_schemas(tmp_path, frame, where):
+    paths = {name: tmp_path / f"{name}.parquet" for name in "ab"}
+    FRAME.to_parquet(paths["a"], index=False)
+    frame.to_parquet(paths["b"], index=False)
+    with pytest.raises(tba.InputError) as raised:
+        count_parquet(tmp_path)
+    assert str(raised.value) == (
+        f"The files differ in column 'y_pred': {where.format(**paths)}. Count them apart, or "
+        "write them with one schema."
+    )
+
+
+def test_progress_is_told_to_tqdm(folder, monkeypatch, capsys):
+    tqdm = pytest.importorskip("tqdm.auto")
+    bars = []
+
+    class Bar(tqdm.tqdm):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            bars.append(self)
+
+    monkeypatch.setattr(tqdm, "tqdm", Bar)
+    count_parquet(folder)
+    assert not bars
+    count_parquet(folder, progress=True)
+    assert [(bar.total, bar.n) for bar in bars] == [(N, N)]
+    assert "row" in capsys.readouterr().err
+
+
+def test_progress_without_tqdm(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    assert_same(count_parquet(folder, progress=True), tba.count(FRAME))
+
+
+SLOW = """
+import sys, time
+from pandas_tba.engines import count_parquet, streams
+
+counted = streams.combinations_of_batch
+
+def slow(*arguments):
+    print("counting", flush=True)
+    time.sleep(0.2)
+    return counted(*arguments)
+
+streams.combinations_of_batch = slow
+streams._FEWEST_ROWS = 1
+count_parquet(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
+def test_a_killed_count_leaves_no_file(folder, tmp_path_factory, name):
+    temporary = tmp_path_factory.mktemp("temporary")
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, str(folder)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=temporary,
+        env={**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    with process:
+        assert process.stdout.readline() == b"counting\n"
+        process.send_signal(getattr(signal, name))
+        start = time.monotonic()
+        process.wait(30)
+    assert process.returncode != 0
+    assert time.monotonic() - start < 30
+    assert not list(temporary.iterdir())
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+    assert_same(count_parquet(folder), tba.count(FRAME))
+
+
+def test_no_file_stays_open(folder, monkeypatch):
+    files = []
+    opened = parquet.File.opened
+
+    def spy(self, *arguments):
+        files.append(opened(self, *arguments))
+        return files[-1]
+
+    monkeypatch.setattr(parquet.File, "opened", spy)
+    count_parquet(folder)
+    damaged(min(folder.rglob("*.parquet")), 4)
+    with pytest.raises(tba.InputError):
+        count_parquet(folder)
+    assert files
+    assert all(file.closed for file in files)
+
+
+def shards(number):
+    """Shards of a job: few large groups and many small ones, and labels that come and go."""
+    rng = np.random.default_rng(3)
+    for shard in range(number):
+        groups = np.minimum(rng.zipf(1.5, 200), 5000)
+        labels = shard // 50 + rng.integers(0, 5, (2, 200))
+        yield pd.DataFrame(
+            {
+                "y_true": [f"c{at:03d}" for at in labels[0]],
+                "y_pred": [f"c{at:03d}" for at in labels[1]],
+                "group": groups,
+                "w": rng.integers(1, 5, 200) / 4,  # sums are exact, whatever their order
+            }
+        )
+
+
+@pytest.mark.filterwarnings("ignore::pandas_tba.InputWarning")
+def test_a_thousand_shards_equal_one_pass():
+    question = {"by": "group", "sample_weight": "w"}
+    held = list(shards(1000))
+    whole = tba.count(pd.concat(held, ignore_index=True), **question)
+    assert (len(whole.labels), len(whole) > 100) == (24, True)
+    assert_same(count_batches(held, **question), whole)
+    machines = [count_batches(held[at::40], **question) for at in range(40)]
+    assert_same(sum(machines), whole)
