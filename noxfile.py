@@ -102,6 +102,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "tests/benchmarks/run.py", *session.posargs)
     if "--only" not in session.posargs:
         session.run("python", "tests/benchmarks/answers.py")
+        session.run("python", "tests/benchmarks/streams.py")
         session.run("python", "tests/benchmarks/dtypes.py", *session.posargs)
 
 

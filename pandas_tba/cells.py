@@ -124,17 +124,23 @@ class Cells:
         np.add.at(held, label * n_groups + group, numbers)
         return _class_major(held.reshape(n_labels, n_groups))
 
+    def rows_of_groups(self) -> Array:
+        """Rows of each group, (G,)."""
+        if self.keys is None:
+            return np.asarray(self.planes[ROWS].sum(axis=(1, 2)))
+        return _totals(self.entries().group, self.planes[ROWS], self.shape[0])
+
     def rows_of_true(self) -> Array:
         """Rows of each true label, (T,)."""
         if self.keys is None:
             return np.asarray(self.planes[ROWS].sum(axis=(0, 2)))
-        return np.asarray(self.support(ROWS).sum(axis=0))
+        return _totals(self.entries().truth, self.planes[ROWS], self.shape[1])
 
     def rows_of_predicted(self) -> Array:
         """Rows of each predicted label, (P,)."""
         if self.keys is None:
             return np.asarray(self.planes[ROWS].sum(axis=(0, 1)))
-        return np.asarray(self.predicted(ROWS).sum(axis=0))
+        return _totals(self.entries().predicted, self.planes[ROWS], self.shape[2])
 
     def moved(self, group: Codes, truth: Codes, predicted: Codes, shape: Shape) -> Cells:
         """Cells where their groups and labels stand in another table; those at -1 are left out.
@@ -157,6 +163,12 @@ class Cells:
             pairs = zip(self.planes, other.planes, strict=True)
             return Cells(self.shape, tuple(mine + theirs for mine, theirs in pairs))
         return gathered(self.shape, joined([self.entries(), other.entries()]))
+
+
+def _totals(place: Codes, numbers: Array, n_places: int) -> Array:
+    total = np.zeros(n_places, dtype=numbers.dtype)
+    np.add.at(total, place, numbers)
+    return total
 
 
 def _relabelled(plane: Array, truth: Codes, predicted: Codes, shape: Shape) -> Array:

@@ -151,7 +151,7 @@ class ConfusionCounts:
     @cached_property
     def rows(self) -> Array:
         """Rows of each group."""
-        return np.asarray(self.class_rows.sum(axis=1))
+        return self.stored.rows_of_groups()
 
     @cached_property
     def weight(self) -> Array:

@@ -90,8 +90,16 @@ def schema(
     )
 
 
+def _load_pandera() -> None:
+    """Import pandera without the warnings of what it imports itself, such as those of pyspark."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pandera.pandas  # noqa: F401
+
+
 def schema_of(columns: Columns) -> DataFrameSchema:
     """The schema of bound columns."""
+    _load_pandera()
     from pandera.pandas import Check, Column, DataFrameSchema
 
     columns.check()
@@ -266,6 +274,7 @@ def failures_of(asked: Any, frame: pd.DataFrame) -> pd.DataFrame | None:
 
     The frame must be one that nobody else holds: pandera leaves a mark on it.
     """
+    _load_pandera()
     from pandera.config import ValidationDepth, config_context
     from pandera.errors import SchemaError, SchemaErrors
 

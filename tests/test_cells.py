@@ -42,6 +42,9 @@ def assert_same(first, second):
         for name in ("hits", "support", "predicted"):
             mine, theirs = (getattr(part, name)(plane) for part in (first, second))
             np.testing.assert_array_equal(mine, theirs)
+    for name in ("rows_of_groups", "rows_of_true", "rows_of_predicted"):
+        mine, theirs = (getattr(part, name)() for part in (first, second))
+        np.testing.assert_array_equal(mine, theirs)
 
 
 @given(entries())
@@ -116,4 +119,18 @@ def test_more_combinations_of_keys_than_an_integer_can_number():
     assert len(counts) == n
     assert counts.groups.to_frame(index=False).equals(
         frame[list(keys)].sort_values(list(keys)).reset_index(drop=True)
+    )
+
+
+def test_more_groups_and_labels_than_fit_side_by_side():
+    n = 20_000
+    frame = pd.DataFrame({"y_true": np.arange(n), "y_pred": np.arange(n)[::-1], "g": np.arange(n)})
+    counts = frame.tba.counts(by="g")
+    assert repr(counts).startswith("<ConfusionCounts: 20,000 rows, 20,000 groups by 'g', 20000 ")
+    assert len(counts.to_table()) == n
+    with pytest.raises(tba.InputError) as raised:
+        tba.metrics(counts)
+    assert str(raised.value) == (
+        "20,000 groups of 20,000 labels are too many for one table. Group by fewer keys, or join "
+        "rare labels."
     )
