@@ -35,6 +35,8 @@ def is_refused(ask):
     st.booleans(),
 )
 @pytest.mark.filterwarnings("ignore::pandas_tba.InputWarning")
+# pandera's own, where it joins its tables of failures with pandas 2
+@pytest.mark.filterwarnings("ignore:.*concatenation with empty:FutureWarning")
 def test_witness_and_schema_agree(rows, labels, missing, weighted):
     frame = pd.DataFrame(rows, columns=["y_true", "y_pred", "w"])
     frame = frame.astype({"y_true": object, "y_pred": object})
