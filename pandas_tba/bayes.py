@@ -14,9 +14,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pandas_tba.errors import InputError, check_choice, listed, shown
+from pandas_tba.errors import InputError, check_choice, is_real, listed, shown
 
 FloatArray = npt.NDArray[np.float64]
+
+_MOST_ROWS = 1e10  # beyond, the quantiles of Beta lose their digits
 Shares: TypeAlias = tuple[float, float, float]
 
 _PRIORS = {"uniform": (1.0, 1.0), "jeffreys": (0.5, 0.5)}
@@ -55,7 +57,7 @@ def prior_rows(prior: object) -> tuple[float, float]:
 
 def check_above(above: object) -> None:
     """Raise InputError unless the threshold is a number, or None."""
-    is_number = isinstance(above, (int, float, np.number)) and not isinstance(above, bool)
+    is_number = is_real(above)
     if above is not None and not (is_number and math.isfinite(above)):  # type: ignore[arg-type]
         raise InputError(f"`above` must be a finite number, or None for 1/K; got {shown(above)}.")
 
@@ -64,6 +66,11 @@ def weighted_beta(
     first: FloatArray, second: FloatArray, weights: FloatArray, *, level: float, above: float
 ) -> Posterior:
     """Posterior of sum w_k Beta(first_k, second_k), all arrays of shape (K,), to 1e-9."""
+    if max(first.max(initial=0), second.max(initial=0)) > _MOST_ROWS:
+        raise InputError(
+            f"A posterior is exact up to {_MOST_ROWS:g} rows of a class; with more, it and the limits "
+            "of interval() are the same. Ask interval()."
+        )
     means = first / (first + second)
     has_weight = weights > _NO_WEIGHT
     shift = float((weights * means)[~has_weight].sum())

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pandas_tba.errors import InputError, KindError, check_choice, listed, nearest, shown
+from pandas_tba.errors import InputError, KindError, check_choice, is_real, listed, nearest, shown
 from pandas_tba.tempering import check_t, majority_score, tempered_mean, tempered_slope
 
 FloatArray = npt.NDArray[np.float64]
@@ -436,9 +436,9 @@ def f_beta(beta: float) -> Metric:
     >>> tba.metrics(counts, metrics=["f1", tba.f_beta(2)]).loc[0, ["f1", "f2"]].round(3).tolist()
     [0.356, 0.533]
     """
-    is_number = isinstance(beta, (int, float, np.number)) and not isinstance(beta, bool)
+    is_number = is_real(beta)
     square = float(beta) * float(beta) if is_number else np.nan
-    if not 0.0 < square < np.inf:
+    if not (is_number and beta > 0 and 0.0 < square < np.inf):
         raise InputError(
             f"`beta` must be a positive, finite number; got {shown(beta)}. Below 1 precision weighs "
             "more, above 1 recall; the limits at 0 and infinity are the metrics precision and recall."
@@ -531,6 +531,7 @@ _TAKEN = {"n", "weight", "min_support", "n_absent", "is_class", "support", "pred
 def find_metrics(metrics: str | Metric | Iterable[str | Metric]) -> list[Metric]:
     """Metrics by name or as they are; each once."""
     is_one = isinstance(metrics, (str, Metric)) or not isinstance(metrics, Iterable)
+    is_one = is_one or getattr(metrics, "ndim", 1) == 0
     found = [_find(metric) for metric in ([metrics] if is_one else metrics)]  # type: ignore[union-attr]
     if not found:
         raise InputError("`metrics` is empty; name at least one, or leave it out for all.")

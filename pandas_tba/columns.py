@@ -48,6 +48,11 @@ class Columns:
         argument = "y_pred" if self.y_score is None else "y_score"
         if self.y_score is not None:
             self._check_scores()
+        elif self.threshold != 0.5:
+            raise InputError(
+                f"`threshold` ({shown(self.threshold)}) compares scores, and none are named. Name "
+                "their column: y_score='p'."
+            )
         if not self.predictions:
             raise InputError(
                 f"`{argument}` is an empty list; name at least one column of predictions."

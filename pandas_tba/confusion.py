@@ -15,8 +15,14 @@ from pandas_tba.cells import ROWS, SQUARES, WEIGHT, Cells, Entries, Shape, gathe
 from pandas_tba.encoding import encode
 from pandas_tba.errors import ColumnError, InputError, counted, listed, nearest, shown
 from pandas_tba.groups import Groups, sorted_groups
-from pandas_tba.interchange import recalled, sums_of_weights, weight_columns, with_remarks
-from pandas_tba.labelling import LabelRules, LabelSet, Observed, label_rules, label_set
+from pandas_tba.interchange import (
+    recalled,
+    sums_of_weights,
+    weight_columns,
+    whole_numbers,
+    with_remarks,
+)
+from pandas_tba.labelling import LabelRules, LabelSet, Observed, label_list, label_rules, label_set
 from pandas_tba.levels import plain_index, positions, union
 
 Array = npt.NDArray[Any]
@@ -79,8 +85,13 @@ class ConfusionCounts:
     missing_by_column: Mapping[Hashable, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for plane in self.stored.planes:
-            plane.flags.writeable = False
+        for held in (*self.stored.planes, self.label_set.is_class):
+            held.flags.writeable = False
+        _check_total(self._total)
+
+    @property
+    def _total(self) -> float:
+        return float(self.stored.planes[ROWS].sum(dtype=np.float64))
 
     @property
     def labels(self) -> pd.Index:
@@ -151,12 +162,12 @@ class ConfusionCounts:
     @cached_property
     def rows(self) -> Array:
         """Rows of each group."""
-        return self.stored.rows_of_groups()
+        return _read_only(self.stored.rows_of_groups())
 
     @cached_property
     def weight(self) -> Array:
         """Rows of each group, or their weight."""
-        return np.asarray(self.support.sum(axis=1))
+        return _read_only(self.support.sum(axis=1))
 
     @cached_property
     def squared_hits(self) -> Array | None:
@@ -188,6 +199,7 @@ class ConfusionCounts:
         if not isinstance(other, ConfusionCounts):
             return NotImplemented
         _check_same_kind(self, other)
+        _check_total(self._total + other._total)
         groups, place = self.key_groups.join(other.key_groups).in_order()
         if not self.key_groups.names:
             groups, place = self.key_groups, np.zeros(2, dtype=np.intp)
@@ -291,7 +303,8 @@ class ConfusionCounts:
         >>> tba.score(tba.ConfusionCounts.from_matrix([[63, 27], [2, 8]]), t=0)
         0.75
         """
-        abstain, labels = tuple(abstain), None if labels is None else tuple(labels)
+        abstain = label_list("abstain", abstain)
+        labels = None if labels is None else label_list("labels", labels)
         if isinstance(matrix, pd.DataFrame):
             matrix, labels = _aligned_matrix(matrix, labels, abstain)
         cells = whole_numbers("matrix", matrix)
@@ -312,6 +325,8 @@ class ConfusionCounts:
             raise InputError(f"`groups` must name the {len(cells)} matrices.")
         if groups is None:
             return cls(Cells(cells.shape, (cells,)), known)
+        if isinstance(groups, (str, bytes, set, frozenset)) or not isinstance(groups, Iterable):
+            raise InputError(f"`groups` must be a list of keys, or an Index; got {shown(groups)}.")
         index = groups if isinstance(groups, pd.Index) else pd.Index(list(groups))
         if len(index) != len(cells):
             raise InputError(
@@ -455,29 +470,6 @@ class ConfusionCounts:
         return with_remarks(table, orders=orders, model=self.model, **rules, **left_out)
 
 
-def whole_numbers(argument: str, values: Any) -> Counts:
-    """A fresh int64 array; InputError for what is not a whole number of rows."""
-    try:
-        held = np.array(values)
-        if held.dtype == object:
-            held = np.array(
-                [int(value) if value == int(value) else np.nan for value in held.ravel()]
-            ).reshape(held.shape)
-        exact = held if held.dtype.kind in "iu" else held.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            f"`{argument}` must hold whole numbers of rows; got {shown(values)}."
-        ) from None
-    whole = np.isfinite(exact) & (exact >= 0) & (exact == np.floor(exact)) & (exact < 2**63)
-    if not whole.all():
-        bad = exact[~whole]
-        raise InputError(
-            f"`{argument}` must hold whole numbers of rows, not negative, finite and below 2**63; got "
-            f"{listed(bad.tolist(), 3)}."
-        )
-    return exact.astype(np.int64)
-
-
 def _groups_of_columns(
     names: Sequence[Hashable], columns: Sequence[Any], *, has_model: bool = False
 ) -> tuple[Groups, Codes]:
@@ -579,3 +571,13 @@ def _moved(part: ConfusionCounts, labels: LabelSet, place: Codes, shape: Shape) 
     # a label that a pair 0/1 had implied, and that never occurs, may be gone: its place is -1
     at = positions(part.label_set.values, labels.values)
     return part.stored.moved(place, at, at, shape)
+
+
+def _check_total(rows: float) -> None:
+    if rows >= 2.0**63:
+        raise InputError(f"{rows:.3g} rows in all are more than counts can hold: 2**63.")
+
+
+def _read_only(held: Array) -> Array:
+    held.flags.writeable = False
+    return held

@@ -15,7 +15,7 @@ from pandas_tba.cells import stacked
 from pandas_tba.columns import Columns
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.encoding import Slots, encode, normal, scored
-from pandas_tba.errors import InputError, KindError, shown
+from pandas_tba.errors import InputError, KindError, check_flag, shown
 from pandas_tba.grouping import Key, group_keys, warn_many_numbers
 from pandas_tba.groups import Groups, sorted_groups
 from pandas_tba.labelling import (
@@ -82,6 +82,8 @@ def count_frame(
     """Counts of the frame's rows by model, keys, true and predicted label."""
     columns.check()
     check_frame(frame)
+    check_flag("dropna", dropna)
+    check_flag("observed", observed)
     if columns.schema is not None:
         check_schema(frame, columns, columns.schema)
     try:
@@ -140,9 +142,17 @@ def _column(name: str, values: Any) -> pd.Series:
         raise InputError(
             f"`{name}` must be one column of values; got a {type(values).__name__}."
         ) from None
-    if np.ndim(values) != 1:
-        raise InputError(f"`{name}` must be one column of values; got shape {np.shape(values)}.")
+    axes = getattr(values, "ndim", 1 if isinstance(values, (list, tuple, range)) else 0)
+    if axes != 1 or any(isinstance(value, (list, tuple)) for value in column[:1]):
+        raise InputError(f"`{name}` must be one column of values; got {_shape_of(values)}.")
     return column.reset_index(drop=True)
+
+
+def _shape_of(values: Any) -> str:
+    try:
+        return f"shape {np.shape(values)}"
+    except ValueError:  # of lists of several lengths
+        return shown(values)
 
 
 def complete_rows(

@@ -43,6 +43,7 @@ _DIAGNOSIS = (
     "reason",
 )
 _READINGS = ("weaker on common classes", "even", "weaker on rare classes")
+_FEW_ROWS = 20
 _TEXT = ("reading", "costliest", "reason")
 
 
@@ -75,9 +76,10 @@ def diagnose(
         Columns n, min_support, n_absent, score; slope, the derivative of the score by t, with
         slope_low and slope_high; n_undefined, replicates that lacked a class and are left out;
         reading: ``weaker on rare classes`` where the interval lies above 0, ``weaker on common
-        classes`` where it lies below, else ``even``; nothing where a class is absent; costliest, the class whose errors take most
-        from the score, and cost, how much: weight times (1 - recall); reason, empty unless
-        undefined.
+        classes`` where it lies below, else ``even``; nothing where a class has fewer than 20 rows,
+        since resampling so few makes the interval too narrow; costliest, the class whose errors
+        take most from the score, and cost, how much: weight times (1 - recall); reason, empty
+        unless undefined or not read.
 
     Raises
     ------
@@ -100,8 +102,10 @@ def diagnose(
     recall = ratio(hits, support)
     slopes: list[list[FloatArray]] = [[] for _ in exponents]
     for drawn in resampled(hits, support, n_replicates=n_replicates, generator=generator):
+        lacks = (drawn[1] == 0).any(axis=2)
         for held, exponent in zip(slopes, exponents, strict=True):
-            held.append(tempered_slope(ratio(*drawn), drawn[1].astype(np.float64), exponent))
+            slope = tempered_slope(ratio(*drawn), drawn[1].astype(np.float64), exponent)
+            held.append(np.where(lacks, np.nan, slope))
     parts = [
         _diagnosed(counts, recall, support, exponent, np.concatenate(held), level)
         for exponent, held in zip(exponents, slopes, strict=True)
@@ -125,16 +129,17 @@ def _diagnosed(
     """Columns of `diagnose` at one t, each (G,), from replicates of the slope (B, G)."""
     score, slope = tempered_mean(recall, support, t), tempered_slope(recall, support, t)
     low, high, n_undefined = _quantiles(slopes, np.isnan(slope), level)
-    # where a class is absent, that the interval holds 0 says nothing
-    is_lacking = (support == 0).any(axis=1)
+    # resampling few rows shows too little of what chance can do
+    smallest = support.min(axis=1, initial=np.inf)
+    is_unread = np.isnan(low) | (smallest < _FEW_ROWS)
     readings = [
-        "" if nan else _READINGS[1 + int(left > 0) - int(right < 0)]
-        for left, right, nan in zip(low, high, is_lacking | np.isnan(low), strict=True)
+        "" if unread else _READINGS[1 + int(left > 0) - int(right < 0)]
+        for left, right, unread in zip(low, high, is_unread, strict=True)
     ]
     classes = counts.label_set.classes
     reasons = [
-        absent_classes(classes, rows) if nan else ""
-        for nan, rows in zip(is_lacking, support, strict=True)
+        absent_classes(classes, rows) or (f"a class has fewer than {_FEW_ROWS} rows" if few else "")
+        for few, rows in zip(smallest < _FEW_ROWS, support, strict=True)
     ]
     costliest, cost = _costs(classes, recall, support, t)
     columns = (score, slope, low, high, n_undefined, readings, costliest, cost, reasons)

@@ -82,6 +82,23 @@ def nearest(name: object, names: Iterable[object]) -> str:
     return f" Did you mean {shown(by_text[found[0]])}?" if found else ""
 
 
+def is_real(value: object) -> bool:
+    """Whether it is a number that a float can hold; neither a boolean nor text is one."""
+    if isinstance(value, (bool, str, bytes)) or type(value).__name__ in ("bool_", "bool"):
+        return False
+    try:
+        float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return getattr(value, "ndim", 0) == 0
+
+
+def check_flag(argument: str, value: object) -> None:
+    """Raise InputError unless the value is True or False."""
+    if not isinstance(value, bool) and type(value).__name__ not in ("bool_", "bool"):
+        raise InputError(f"`{argument}` must be True or False; got {shown(value)}.")
+
+
 def check_choice(argument: str, value: object, choices: Iterable[str]) -> None:
     """Raise InputError unless the value is one of the choices."""
     choices = tuple(choices)

@@ -166,11 +166,13 @@ def _axes(
 
 def _reference(counts: ConfusionCounts, reference: Hashable) -> Codes | None:
     """The group (G,) that each group is compared with, -1 where there is none; None for many."""
-    if reference in ("pooled", "rest"):
+    if isinstance(reference, str) and reference in ("pooled", "rest"):
         return None
+    if not isinstance(reference, Hashable):
+        raise InputError(f"`reference` must be one group; got {shown(reference)}.")
     place, n_models = models_of(counts)
     found = np.full(n_models, -1, dtype=np.intp)
-    if reference == "largest":
+    if isinstance(reference, str) and reference == "largest":
         ascending = np.lexsort((-np.arange(len(counts)), counts.rows))  # of equal ones the first
         for group in ascending.tolist():
             found[place[group]] = group
@@ -178,7 +180,8 @@ def _reference(counts: ConfusionCounts, reference: Hashable) -> Codes | None:
     names = group_names(counts, range(len(counts)))
     is_missing = reference is None or reference is pd.NA or reference != reference
     for group, name in enumerate(names):
-        if name == reference or (is_missing and name != name):
+        is_same = isinstance(name, tuple) == isinstance(reference, tuple) and name == reference
+        if is_same or (is_missing and name != name):
             found[place[group]] = group
     if (found < 0).all():
         raise InputError(

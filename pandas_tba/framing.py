@@ -50,9 +50,10 @@ def check_positive(counts: ConfusionCounts, chosen: Sequence[Metric]) -> None:
 
 def exponents_of(t: Exponent) -> tuple[list[float], bool]:
     """Exponents asked for, and whether they came as a list."""
-    if isinstance(t, (str, bytes, Mapping)) or not isinstance(t, Iterable) or np.ndim(t) == 0:  # type: ignore[arg-type]
+    is_scalar = isinstance(t, (str, bytes, Mapping)) or not isinstance(t, Iterable)
+    if is_scalar or getattr(t, "ndim", 1) == 0 or not hasattr(t, "__getitem__"):
         return [check_t(t)], False
-    exponents = [check_t(value) for value in t]
+    exponents = [check_t(value) for value in t]  # type: ignore[union-attr]
     if not exponents:
         raise InputError("`t` is an empty list; give at least one number.")
     return exponents, True

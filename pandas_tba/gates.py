@@ -12,7 +12,7 @@ import pandas as pd
 
 from pandas_tba.catalog import Metric
 from pandas_tba.confusion import ConfusionCounts
-from pandas_tba.errors import InputError, counted, shown
+from pandas_tba.errors import InputError, counted, is_real, shown
 from pandas_tba.framing import Prevalence, described, exponents_of
 from pandas_tba.measures import (
     Codes,
@@ -162,7 +162,7 @@ def check(
 
 
 def _limit(name: str, value: object) -> float:
-    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    is_number = is_real(value)
     if not (is_number and 0 <= float(value) <= 1):  # type: ignore[arg-type]
         raise InputError(f"`{name}` must lie between 0 and 1; got {shown(value)}.")
     return float(value)  # type: ignore[arg-type]

@@ -93,3 +93,28 @@ def sums_of_weights(name: str, column: pd.Series) -> npt.NDArray[np.float64]:
             f"{listed(bad.tolist(), 3)}."
         )
     return held
+
+
+def whole_numbers(argument: str, values: Any) -> npt.NDArray[np.int64]:
+    """A fresh int64 array; InputError for what is not a whole number of rows."""
+    try:
+        held = np.array(values)
+        if held.dtype.kind == "c":
+            raise TypeError
+        if held.dtype == object:
+            held = np.array(
+                [int(value) if value == int(value) else np.nan for value in held.ravel()]
+            ).reshape(held.shape)
+        exact = held if held.dtype.kind in "iu" else held.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"`{argument}` must hold whole numbers of rows; got {shown(values)}."
+        ) from None
+    whole = np.isfinite(exact) & (exact >= 0) & (exact == np.floor(exact)) & (exact < 2**63)
+    if not whole.all():
+        bad = exact[~whole]
+        raise InputError(
+            f"`{argument}` must hold whole numbers of rows, not negative, finite and below 2**63; got "
+            f"{listed(bad.tolist(), 3)}."
+        )
+    return exact.astype(np.int64)

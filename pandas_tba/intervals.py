@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pandas_tba.catalog import ratio
-from pandas_tba.errors import InputError, KindError, shown
+from pandas_tba.errors import InputError, KindError, is_real, shown
 from pandas_tba.tempering import class_weights, tempered_mean
 
 FloatArray = npt.NDArray[np.float64]
@@ -24,6 +24,7 @@ BoolArray = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 Limits: TypeAlias = tuple[FloatArray, FloatArray]
 
+_MOST_REPLICATES = 1_000_000
 _CELLS_AT_A_TIME = 4_000_000  # drawn in one chunk: 32 MB
 
 
@@ -256,8 +257,8 @@ def _normal_quantile(level: float) -> float:
 
 def check_level(level: object) -> None:
     """Raise InputError unless the level is a probability."""
-    is_number = isinstance(level, (int, float, np.number)) and not isinstance(level, bool)
-    if not (is_number and 0 < level < 1):  # type: ignore[operator]
+    is_number = is_real(level)
+    if not (is_number and 1e-12 < level < 1 - 1e-12):  # type: ignore[operator]
         raise InputError(
             f"`level` must be a number between 0 and 1, such as 0.95; got {shown(level)}."
         )
@@ -266,9 +267,10 @@ def check_level(level: object) -> None:
 def check_replicates(n_replicates: object) -> None:
     """Raise InputError unless it is a number of draws."""
     is_whole = isinstance(n_replicates, (int, np.integer)) and not isinstance(n_replicates, bool)
-    if not (is_whole and n_replicates >= 1):  # type: ignore[operator]
+    if not (is_whole and 1 <= n_replicates <= _MOST_REPLICATES):  # type: ignore[operator]
         raise InputError(
-            f"`n_replicates` must be a whole number of draws, 1 or more; got {shown(n_replicates)}."
+            f"`n_replicates` must be a whole number of draws, 1 to {_MOST_REPLICATES:,}; got "
+            f"{shown(n_replicates)}."
         )
 
 
@@ -309,8 +311,9 @@ def drawn_rows(cells: Counts, n_replicates: int, generator: np.random.Generator)
 
 def generator_of(generator: object) -> np.random.Generator:
     """The Generator, or a new one from a seed; without one every call draws other numbers."""
-    if generator is None or isinstance(generator, (int, np.integer, np.random.Generator)):
-        return np.random.default_rng(generator)
+    is_seed = isinstance(generator, (int, np.integer)) and generator >= 0
+    if generator is None or is_seed or isinstance(generator, np.random.Generator):
+        return np.random.default_rng(generator)  # type: ignore[arg-type]
     raise KindError(
         "`generator` must be a numpy Generator or a seed, as in numpy.random.default_rng(0); got "
         f"{shown(generator)}."

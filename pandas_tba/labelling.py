@@ -68,9 +68,9 @@ def label_rules(
     """Check what the user declared of the labels."""
     if pos_label is not None and (not isinstance(pos_label, Hashable) or is_missing(pos_label)):
         raise InputError(f"`pos_label` must be one label; got {shown(pos_label)}.")
-    classes = None if labels is None else _label_list("labels", labels)
+    classes = None if labels is None else label_list("labels", labels)
     pos_label = as_python(pos_label)
-    rules = LabelRules(classes, _label_list("abstain", abstain), pos_label)
+    rules = LabelRules(classes, label_list("abstain", abstain), pos_label)
     if classes is None:
         return rules
     if not classes:
@@ -90,8 +90,14 @@ def label_rules(
     return rules
 
 
-def _label_list(argument: str, values: Iterable[Value]) -> tuple[Value, ...]:
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+def label_list(argument: str, values: Iterable[Value]) -> tuple[Value, ...]:
+    """The labels as a tuple; InputError for what is no list of different labels."""
+    if isinstance(values, (set, frozenset)):
+        raise InputError(
+            f"`{argument}` must be a list of labels, in the order wanted; a set has none. Write "
+            f"sorted({shown(values)})."
+        )
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable) or _is_scalar(values):
         raise InputError(
             f"`{argument}` must be a list of labels; got {shown(values)}. Write [{shown(values)}]."
         )
@@ -105,6 +111,10 @@ def _label_list(argument: str, values: Iterable[Value]) -> tuple[Value, ...]:
     if any(map(is_missing, items)):
         raise InputError(f"`{argument}` must not hold missing values; got {listed(items)}.")
     return items
+
+
+def _is_scalar(values: object) -> bool:
+    return getattr(values, "ndim", 1) == 0
 
 
 def label_set(rules: LabelRules, truth: Observed, predictions: Sequence[Observed]) -> LabelSet:

@@ -13,7 +13,7 @@ import pandas as pd
 from pandas_tba.catalog import METRICS, Metric, evaluate, find_metrics, ratio
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.counting import count_arrays
-from pandas_tba.errors import InputError, check_choice, listed, shown
+from pandas_tba.errors import InputError, check_choice, check_flag, is_real, listed, shown
 from pandas_tba.framing import (
     Exponent,
     Prevalence,
@@ -102,6 +102,7 @@ def score(
     exponents, is_list = exponents_of(t)
     check_choice("absent", absent, ("nan", "exclude", "raise"))
     _check_smoothing(smoothing)
+    check_flag("adjusted", adjusted)
     names = ("t",) if is_list else ()
     check_names(counts, names if is_list and counts.key_groups.names else ("tba", *names))
     support, hits = of_classes(counts, counts.support), of_classes(counts, counts.hits)
@@ -331,7 +332,7 @@ def confusion_matrix(
     """
     check_counts(counts)
     check_names(counts, ("y_true", "y_pred"))
-    cells: npt.NDArray[Any] = counts.cells
+    cells: npt.NDArray[Any] = counts.cells.copy()  # the table can be changed, the counts not
     if normalize is not None:
         check_choice("normalize", normalize, ("true", "pred", "all"))
         totals = {
@@ -453,7 +454,7 @@ def tempered_balanced_accuracy_score(
 
 
 def _check_smoothing(smoothing: float) -> None:
-    is_number = isinstance(smoothing, (int, float, np.number)) and not isinstance(smoothing, bool)
+    is_number = is_real(smoothing)
     if is_number and 0 <= smoothing < math.inf:
         return
     raise InputError(
@@ -513,12 +514,14 @@ def undefined(
     which = np.repeat(np.arange(len(found)), [len(part.groups) for part in found])
     order = np.lexsort((codes, which, groups))
     at_t, place = np.divmod(which, len(chosen))
+    labels = np.empty(len(counts.label_set.values) + 1, dtype=object)  # the last one is None
+    labels[:-1] = counts.label_set.values
     columns = {
         "metric": np.array([metric.name for metric in chosen], dtype=object)[place],
-        "class": np.array([*counts.label_set.values, None], dtype=object)[codes],
+        "class": pd.Series(labels[codes], dtype=object),
         "reason": reasons,
     }
     index = with_t(counts.groups, counts, exponents) if is_list else counts.groups
-    table = pd.DataFrame(columns, index=index.take(groups * len(exponents) + at_t))
+    table = pd.DataFrame(columns).set_axis(index.take(groups * len(exponents) + at_t))
     table = table.iloc[order].astype({"metric": str, "reason": str})
     return described(table, counts, t, None)

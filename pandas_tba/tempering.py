@@ -11,7 +11,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from pandas_tba.errors import InputError, check_choice, shown
+from pandas_tba.errors import InputError, check_choice, is_real, shown
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -54,12 +54,27 @@ def class_weights(
         raise InputError("`prevalence` must hold finite numbers that are not negative.")
     if share.size:
         share = share / (share.max() or 1.0)  # so that no sum overflows
+    if among is not None:
+        among = _among(among, share.shape)
     return _normalised(_relative_weights(share, check_t(t), among))
+
+
+def _among(among: object, shape: tuple[int, ...]) -> BoolArray:
+    try:
+        held = np.asarray(among)
+        np.broadcast_shapes(held.shape, shape)
+    except (TypeError, ValueError):
+        held = np.array(())
+    if held.dtype != np.bool_:
+        raise InputError(
+            f"`among` must hold True or False for each class, shape {shape}; got {shown(among)}."
+        )
+    return held
 
 
 def check_t(t: object) -> float:
     """Return t as a float, or raise InputError."""
-    if not _is_number(t) or math.isnan(float(t)):  # type: ignore[arg-type]
+    if not is_real(t) or math.isnan(float(t)):  # type: ignore[arg-type]
         raise InputError(
             f"`t` must be a number or a list of numbers, infinite ones included; got {shown(t)}. "
             "1 is accuracy, 0 balanced accuracy, below 0 weighs rare classes more."
@@ -72,18 +87,8 @@ def check_t(t: object) -> float:
 def _numbers(prevalence: npt.ArrayLike) -> FloatArray:
     try:
         return np.asarray(prevalence, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"`prevalence` must hold numbers; got {shown(prevalence)}.") from None
-
-
-def _is_number(value: object) -> bool:
-    if isinstance(value, (str, bytes, bool, np.bool_)):
-        return False
-    try:
-        float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _relative_weights(share: FloatArray, t: float, among: BoolArray | None) -> FloatArray:
@@ -229,7 +234,7 @@ def t_from_cost_ratio(
         ("prevalence_k", prevalence_k),
         ("prevalence_j", prevalence_j),
     ):
-        if not (_is_number(value) and 0 < float(value) < math.inf):
+        if not (is_real(value) and 0 < float(value) < math.inf):
             raise InputError(f"`{name}` must be a positive, finite number; got {shown(value)}.")
     if prevalence_k == prevalence_j:
         raise InputError(
@@ -277,7 +282,9 @@ def t_from_entropy(prevalence: npt.ArrayLike) -> float:
         raise InputError(
             "`prevalence` must hold one finite number for each of two or more classes."
         )
-    if (share < 0).any() or share.sum() == 0:
+    if (share < 0).any() or not share.any():
         raise InputError("`prevalence` must not be negative, and not zero for every class.")
-    share = share[share > 0] / share.sum()
+    share = share / share.max()  # so that no sum overflows
+    share = share / share.sum()
+    share = share[share > 0]
     return float(-(share * np.log(share)).sum() / math.log(np.size(prevalence)))

@@ -25,6 +25,7 @@ from pandas_tba.errors import (
 from pandas_tba.framing import (
     Exponent,
     Prevalence,
+    check_counts,
     check_names,
     check_positive,
     class_prevalence,
@@ -142,6 +143,7 @@ def interval(
        score    low  high   n_eff
     0   0.75  0.594  0.86  37.976
     """
+    check_counts(counts)
     exponents, is_list = exponents_of(t)
     chosen = find_metrics("tba" if metrics is None else metrics)
     is_several = metrics is not None and not isinstance(metrics, (str, Metric))
@@ -517,6 +519,7 @@ def posterior(
         mean    low   high  p_above
     0  0.723  0.582  0.831    0.999
     """
+    check_counts(counts)
     exponents, is_list = exponents_of(t)
     check_level(level)
     added = prior_rows(prior)

@@ -16,7 +16,7 @@ from pandas_tba.levels import kind_of, kinds_of
 
 FloatArray = npt.NDArray[np.float64]
 
-_HUGE_WEIGHT = 1e150  # its square is a number still
+_TINY_WEIGHT, _HUGE_WEIGHT = 1e-150, 1e150  # their squares are numbers still
 _BLOCK = 1 << 15  # rows of float64 that stay in the cache
 _DEFAULTS = {"y_true": "y_true", "y_pred": "y_pred"}
 
@@ -76,7 +76,7 @@ def score_values(name: Hashable, column: pd.Series) -> FloatArray:
 
 def is_weight(values: FloatArray) -> npt.NDArray[np.bool_]:
     """Whether each value can be a weight."""
-    return np.asarray((values >= 0) & (values < _HUGE_WEIGHT))
+    return np.asarray((values == 0) | ((values > _TINY_WEIGHT) & (values < _HUGE_WEIGHT)))
 
 
 def weight_values(name: Hashable, column: pd.Series) -> FloatArray:
@@ -86,8 +86,8 @@ def weight_values(name: Hashable, column: pd.Series) -> FloatArray:
     if is_bad.any():
         bad = weights[is_bad]
         raise InputError(
-            f"`sample_weight` column {shown(name)} must hold finite weights, not negative and below "
-            f"{_HUGE_WEIGHT:g}; {counted(len(bad), 'row')} of {len(weights):,} "
+            f"`sample_weight` column {shown(name)} must hold finite weights, not negative: 0, or "
+            f"between {_TINY_WEIGHT:g} and {_HUGE_WEIGHT:g}; {counted(len(bad), 'row')} of {len(weights):,} "
             f"{'has' if len(bad) == 1 else 'have'} others, such as {listed(bad.tolist(), 3)}. Leave "
             "them out, or correct them.",
             check="weight",

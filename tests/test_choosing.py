@@ -344,7 +344,7 @@ def test_slope_interval_is_that_of_rows_drawn_anew():
 
 
 def test_diagnosis_of_groups_with_an_absent_class():
-    counts = groups_of([TWO[0], [[60, 3], [0, 0]]], ["a", "b"])
+    counts = groups_of([[[880, 20], [60, 40]], [[60, 3], [0, 0]]], ["a", "b"])
     table = diagnose(counts, t=0, generator=0, n_replicates=100)
     assert table["reason"].tolist() == ["", "no rows of 1"]
     assert table["reading"].tolist() == ["weaker on rare classes", ""]
@@ -400,3 +400,20 @@ def test_the_door_needs_no_predictions_to_choose_t():
     expected = choose_t(ConfusionCounts.from_matrix([[3, 0], [0, 1]]))
     assert_frame_equal(frame.tba.choose_t(), expected)
     assert_frame_equal(frame.tba(y_score="p").choose_t(), expected)
+
+
+@pytest.mark.parametrize("t", [0, 0.5])
+def test_a_class_of_few_rows_gets_no_reading(t):
+    few = diagnose(ConfusionCounts.from_matrix([[90, 10], [0, 1]]), t=t, generator=0).iloc[0]
+    assert few["reading"] == ""
+    assert few["reason"] == "a class has fewer than 20 rows"
+    assert few["n_undefined"] > 500  # a third of the replicates lack the class of one row
+
+
+def test_equal_recalls_are_seldom_read_as_a_weakness():
+    random = np.random.default_rng(0)
+    hits = random.binomial([450, 50], 0.9, size=(200, 2))
+    cells = np.stack([[hits[:, 0], 450 - hits[:, 0]], [50 - hits[:, 1], hits[:, 1]]])
+    counts = ConfusionCounts.from_matrix(cells.transpose(2, 0, 1), groups=range(200))
+    readings = diagnose(counts, t=0.5, generator=0, n_replicates=500)["reading"]
+    assert (readings != "even").mean() < 0.15

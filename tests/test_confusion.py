@@ -195,3 +195,13 @@ def test_repr(text, counts):
 def test_counts_can_be_pickled(frame):
     counts = frame.tba.counts(by="g")
     assert_frame_equal(pickle.loads(pickle.dumps(counts)).to_table(), counts.to_table())
+
+
+def test_tables_can_be_changed_and_counts_cannot():
+    counts = from_matrix([[8, 2], [1, 9]])
+    table = tba.confusion_matrix(counts)
+    table.iloc[0, 1] = 7
+    assert counts.cells.tolist() == [[[8, 2], [1, 9]]]
+    for name in ("rows", "weight", "is_class", "class_rows", "predicted"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(counts, name)[...] = 0

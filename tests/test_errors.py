@@ -15,6 +15,43 @@ TEXT_DTYPE = pd.Series(["a"]).dtype
 
 # columns of the frame, question, class of the error, text
 ERRORS = {
+    "threshold without scores": (
+        {},
+        lambda df: df.tba(threshold=0.3).score(),
+        tba.InputError,
+        "`threshold` (0.3) compares scores, and none are named. Name their column: y_score='p'.",
+    ),
+    "dropna: text": (
+        {},
+        lambda df: df.tba.score(by="segment", dropna="no"),
+        tba.InputError,
+        "`dropna` must be True or False; got 'no'.",
+    ),
+    "adjusted: text": (
+        {},
+        lambda df: df.tba.score(adjusted="no"),
+        tba.InputError,
+        "`adjusted` must be True or False; got 'no'.",
+    ),
+    "labels: a set": (
+        {},
+        lambda df: df.tba(labels={0}).score(),
+        tba.InputError,
+        (
+            "`labels` must be a list of labels, in the order wanted; a set has none. Write "
+            "sorted({0})."
+        ),
+    ),
+    "tiny weights": (
+        {"w": [1e-200] * 4},
+        lambda df: df.tba(sample_weight="w").score(),
+        tba.InputError,
+        (
+            "`sample_weight` column 'w' must hold finite weights, not negative: 0, or between "
+            "1e-150 and 1e+150; 4 rows of 4 have others, such as 1e-200, 1e-200, 1e-200 and 1 "
+            "more. Leave them out, or correct them."
+        ),
+    ),
     "by: a number": (
         {},
         lambda df: df.tba.score(0.5),
@@ -156,8 +193,8 @@ ERRORS = {
         lambda df: df.tba(sample_weight="w").score(),
         tba.InputError,
         (
-            "`sample_weight` column 'w' must hold finite weights, not negative and below 1e+150; 2 "
-            "rows of 4 have others, such as -1.0, inf. Leave them out, or correct them."
+            "`sample_weight` column 'w' must hold finite weights, not negative: 0, or between 1e-150 "
+            "and 1e+150; 2 rows of 4 have others, such as -1.0, inf. Leave them out, or correct them."
         ),
     ),
     "missing weights": (

@@ -14,6 +14,107 @@ from_table = tba.ConfusionCounts.from_table
 
 # the same without a frame
 OTHERS = {
+    "a number of 400 digits": (
+        lambda: tba.score(matrix([[1, 0], [0, 1]]), t=10**400),
+        tba.InputError,
+        (
+            "`t` must be a number or a list of numbers, infinite ones included; got "
+            f"{'1' + '0' * 56}.... 1 is accuracy, 0 balanced accuracy, below 0 weighs rare classes "
+            "more."
+        ),
+    ),
+    "t: a ragged list": (
+        lambda: tba.score(matrix([[1, 0], [0, 1]]), t=[0, [1]]),
+        tba.InputError,
+        (
+            "`t` must be a number or a list of numbers, infinite ones included; got [1]. 1 is "
+            "accuracy, 0 balanced accuracy, below 0 weighs rare classes more."
+        ),
+    ),
+    "array: a ragged list": (
+        lambda: tba.tempered_balanced_accuracy_score([[1], [1, 2]], [1, 2]),
+        tba.InputError,
+        "`y_true` must be one column of values; got [[1], [1, 2]].",
+    ),
+    "counts: too many rows": (
+        lambda: matrix([[9 * 10**18, 9 * 10**18], [1, 1]]),
+        tba.InputError,
+        "1.8e+19 rows in all are more than counts can hold: 2**63.",
+    ),
+    "counts: too many rows together": (
+        lambda: matrix([[6 * 10**18, 0], [0, 1]]) + matrix([[6 * 10**18, 0], [0, 1]]),
+        tba.InputError,
+        "1.2e+19 rows in all are more than counts can hold: 2**63.",
+    ),
+    "matrix: complex": (
+        lambda: matrix([[1j, 0], [0, 1]]),
+        tba.InputError,
+        "`matrix` must hold whole numbers of rows; got [[1j, 0], [0, 1]].",
+    ),
+    "matrix: labels as one text": (
+        lambda: matrix([[1, 0], [0, 1]], labels="ab"),
+        tba.InputError,
+        "`labels` must be a list of labels; got 'ab'. Write ['ab'].",
+    ),
+    "matrix: groups as one text": (
+        lambda: matrix([[[1, 0], [0, 1]]] * 2, groups="ab"),
+        tba.InputError,
+        "`groups` must be a list of keys, or an Index; got 'ab'.",
+    ),
+    "interval: a frame": (
+        lambda: tba.interval(pd.DataFrame()),
+        tba.KindError,
+        (
+            "`counts` must be ConfusionCounts; got DataFrame. Count first: tba.count(df, "
+            "y_true='y', y_pred='p'), or ask the frame: df.tba.score(t=0.5)."
+        ),
+    ),
+    "generator: negative": (
+        lambda: tba.interval(matrix([[9, 1], [1, 9]]), method="bootstrap", generator=-1),
+        tba.KindError,
+        (
+            "`generator` must be a numpy Generator or a seed, as in numpy.random.default_rng(0); "
+            "got -1."
+        ),
+    ),
+    "level: nearly one": (
+        lambda: tba.interval(matrix([[9, 1], [1, 9]]), level=1 - 1e-16),
+        tba.InputError,
+        f"`level` must be a number between 0 and 1, such as 0.95; got {1 - 1e-16!r}.",
+    ),
+    "among: text": (
+        lambda: tba.class_weights([1, 2], among="ab"),
+        tba.InputError,
+        "`among` must hold True or False for each class, shape (2,); got 'ab'.",
+    ),
+    "f_beta: negative": (
+        lambda: tba.f_beta(-1),
+        tba.InputError,
+        (
+            "`beta` must be a positive, finite number; got -1. Below 1 precision weighs more, "
+            "above 1 recall; the limits at 0 and infinity are the metrics precision and recall."
+        ),
+    ),
+    "posterior: too many rows": (
+        lambda: tba.posterior(matrix([[10**12, 1], [1, 10**12]])),
+        tba.InputError,
+        (
+            "A posterior is exact up to 1e+10 rows of a class; with more, it and the limits of "
+            "interval() are the same. Ask interval()."
+        ),
+    ),
+    "metrics: an array without axes": (
+        lambda: tba.metrics(matrix([[9, 1], [1, 9]]), metrics=np.array(1.0)),
+        tba.KindError,
+        "`metrics` must hold names or Metrics; got array(1.).",
+    ),
+    "reference: an array": (
+        lambda: tba.disparity(
+            matrix([[[9, 1], [1, 9]]] * 2, groups=["a", "b"]), reference=np.array(["a"])
+        ),
+        tba.InputError,
+        f"`reference` must be one group; got {np.array(['a'])!r}.",
+    ),
     "counts: a frame": (
         lambda: tba.score(pd.DataFrame({"y_true": [1]})),
         tba.KindError,

@@ -341,7 +341,7 @@ ERRORS = {
     ),
     "n_replicates": (
         lambda: gap(counts_of(TWO), n_replicates=0),
-        "`n_replicates` must be a whole number of draws, 1 or more; got 0.",
+        "`n_replicates` must be a whole number of draws, 1 to 1,000,000; got 0.",
     ),
     "min_support": (
         lambda: disparity(counts_of(TWO), min_support=-1),

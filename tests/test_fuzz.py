@@ -130,7 +130,7 @@ FAMILIES = {
             *(datetime.date(1, 1, 1), datetime.timedelta.max, datetime.time(1), frozenset({1})),
             *(datetime.datetime(2024, 1, 31, tzinfo=datetime.UTC), pd.Timedelta(1), *DAYS[:1]),
             *(pd.Period("2024", "Y"), pd.Interval(0, 1), np.int8(1), np.float32(0.5), np.bool_(1)),
-            *(np.str_("a"), np.uint64(2**64 - 1), np.datetime64("9999-01-01"), np.datetime64("NaT")),
+            *(np.str_("a"), np.uint64(2**64 - 1), np.datetime64("9999-01-01"), np.datetime64("NaT", "ns")),
             *(np.timedelta64(1, "D"), math.nan, math.inf, -0.0, None, pd.NA, pd.NaT),
         ],
         ["object"],

@@ -334,7 +334,7 @@ def test_percentiles(values, low, high, deviation, undefined):
             check_replicates,
             0,
             InputError,
-            "`n_replicates` must be a whole number of draws, 1 or more; got 0.",
+            "`n_replicates` must be a whole number of draws, 1 to 1,000,000; got 0.",
         ),
         (
             generator_of,
