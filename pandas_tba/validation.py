@@ -16,7 +16,7 @@ from pandas_tba.levels import kind_of, kinds_of
 
 FloatArray = npt.NDArray[np.float64]
 
-_TINY_WEIGHT, _HUGE_WEIGHT = 1e-150, 1e150  # their squares are numbers still
+TINY_WEIGHT, HUGE_WEIGHT = 1e-150, 1e150  # their squares are numbers still
 _BLOCK = 1 << 15  # rows of float64 that stay in the cache
 _DEFAULTS = {"y_true": "y_true", "y_pred": "y_pred"}
 
@@ -76,7 +76,7 @@ def score_values(name: Hashable, column: pd.Series) -> FloatArray:
 
 def is_weight(values: FloatArray) -> npt.NDArray[np.bool_]:
     """Whether each value can be a weight."""
-    return np.asarray((values == 0) | ((values > _TINY_WEIGHT) & (values < _HUGE_WEIGHT)))
+    return np.asarray((values == 0) | ((values > TINY_WEIGHT) & (values < HUGE_WEIGHT)))
 
 
 def weight_values(name: Hashable, column: pd.Series) -> FloatArray:
@@ -85,14 +85,20 @@ def weight_values(name: Hashable, column: pd.Series) -> FloatArray:
     is_bad = ~is_weight(weights)
     if is_bad.any():
         bad = weights[is_bad]
-        raise InputError(
-            f"`sample_weight` column {shown(name)} must hold finite weights, not negative: 0, or "
-            f"between {_TINY_WEIGHT:g} and {_HUGE_WEIGHT:g}; {counted(len(bad), 'row')} of {len(weights):,} "
-            f"{'has' if len(bad) == 1 else 'have'} others, such as {listed(bad.tolist(), 3)}. Leave "
-            "them out, or correct them.",
-            check="weight",
-        )
+        raise weight_error(name, len(bad), len(weights), bad[:3].tolist())
     return weights
+
+
+def weight_error(name: Hashable, n_bad: int, n_rows: int, examples: list[float]) -> InputError:
+    """The error for rows whose weight is none; `examples` are the first three."""
+    more = f" and {n_bad - 3:,} more" if n_bad > 3 else ""
+    return InputError(
+        f"`sample_weight` column {shown(name)} must hold finite weights, not negative: 0, or between "
+        f"{TINY_WEIGHT:g} and {HUGE_WEIGHT:g}; {counted(n_bad, 'row')} of {n_rows:,} "
+        f"{'has' if n_bad == 1 else 'have'} others, such as {listed(examples, 3)}{more}. Leave them "
+        "out, or correct them.",
+        check="weight",
+    )
 
 
 def as_numbers(argument: str, name: Hashable, column: pd.Series) -> FloatArray:

@@ -22,12 +22,12 @@ from pandas_tba.columns import Columns
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.counting import Bound, complete_rows, grouped_keys, label_places
 from pandas_tba.encoding import Slots, StoredSlots, hashed, narrowest
-from pandas_tba.errors import InputError, KindError, counted, listed, shown
+from pandas_tba.errors import InputError, KindError, shown
 from pandas_tba.grouping import Key, warn_many_numbers
 from pandas_tba.labelling import LabelRules, label_rules
 from pandas_tba.levels import plain_index, positions
 from pandas_tba.tallying import Tally
-from pandas_tba.validation import check_not_mixed, check_not_scores, missing_error
+from pandas_tba.validation import check_not_mixed, check_not_scores, missing_error, weight_error
 
 Array = npt.NDArray[Any]
 Codes = npt.NDArray[np.intp]
@@ -291,14 +291,7 @@ def _check_values(found: Combinations, question: Question) -> None:
         raise missing_error(missing, found.n_rows, columns, dict(bound.labelled()))
     number, examples = found.bad_weights
     if number:
-        more = f" and {number - 3:,} more" if number > 3 else ""
-        raise InputError(
-            f"`sample_weight` column {shown(columns.sample_weight)} must hold finite weights, not "
-            f"negative and below 1e+150; {counted(number, 'row')} of {_complete(found):,} "
-            f"{'has' if number == 1 else 'have'} others, such as {listed(examples)}{more}. Leave "
-            "them out, or correct them.",
-            check="weight",
-        )
+        raise weight_error(columns.sample_weight, number, _complete(found), list(examples)[:3])
 
 
 def _check_not_scores(found: Combinations, question: Question) -> None:

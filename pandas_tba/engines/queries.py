@@ -28,10 +28,9 @@ from pandas_tba.engines.combining import (
 )
 from pandas_tba.engines.reading import arrow_slots, foreseen, joined
 from pandas_tba.levels import order_of
+from pandas_tba.validation import HUGE_WEIGHT, TINY_WEIGHT
 
 Array = npt.NDArray[Any]
-
-_HUGE_WEIGHT = 1e150  # as for a frame
 
 
 class Query(NamedTuple):
@@ -153,7 +152,9 @@ def _is_bad(query: Query, name: Any) -> Any:
     import narwhals.stable.v2 as nw
 
     weight = nw.col(name).cast(nw.Float64)
-    return ~query.missing[name] & ((weight < 0) | (weight >= _HUGE_WEIGHT))
+    return ~query.missing[name] & (
+        (weight < 0) | (weight >= HUGE_WEIGHT) | ((weight > 0) & (weight <= TINY_WEIGHT))
+    )
 
 
 def _collected(asked: Any) -> Any:
