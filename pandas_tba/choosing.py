@@ -63,8 +63,9 @@ def choose_t(
         ``weight_<label>`` for each class, so that one row holds all of a rule and the names meet
         no other column; majority, the score of always answering the largest class; residual, the
         root mean square by which ln(cost) misses the line through ln(prevalence), 0 where some t
-        expresses the costs exactly; meaning, what one error on the rarest class counts against
-        one on the largest; and reason, empty unless t or majority is undefined.
+        expresses the costs exactly, NaN for every rule but cost, where there is nothing to miss
+        (no reason is given for it); meaning, what one error on the rarest class counts against
+        one on the largest; and reason, why t or majority is NaN, else empty.
 
     Raises
     ------

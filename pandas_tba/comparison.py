@@ -83,12 +83,19 @@ def compare(
     Notes
     -----
     p_value tests whether the two models have equal recall *in every class*: then every discordant
-    row is a fair coin, and the two-sided mid-p is computed from that; at t = 1 it is McNemar's
-    exact test. It does not test whether the difference is 0: two models may differ in each class
-    and yet have equal scores, as at a crossing. low and high speak of the difference itself; they
-    come from a standard error with half a row added to each discordant count. The p-value is exact
-    unless there are very many discordant rows in three or more classes; then its relative error
-    stays below 1e-3 down to p = 1e-4. Rows count as independent.
+    row is a fair coin, and the two-sided mid-p is computed from that; at t = 1 with own weights it
+    is McNemar's mid-p test. It does not test whether the difference is 0: two models may differ in
+    each class and yet have equal scores, as at a crossing. low and high speak of the difference
+    itself. The p-value is exact unless there are very many discordant rows in three or more
+    classes; then its relative error stays below 1e-3 down to p = 1e-4. Rows count as independent.
+
+    low and high are z standard errors from the difference, z = 1.96 at level 0.95, cut at -1 and
+    1. For the standard error each class has half a row more in either discordant count, and one
+    row more in all: d_k = (a_k - b_k) / (n_k + 1), where a_k rows are right by a alone and b_k by
+    b alone, D = sum w_k d_k, and se^2 = sum w_k^2 ((a_k + b_k + 1) / (n_k + 1) - d_k^2)
+    / (n_k + 1) + (t^2 / N) sum w_k^2 / p_k (d_k - D)^2. The class weights w_k and shares p_k stay
+    as they are. N are the rows on which p_k was counted; given shares leave the second sum out,
+    and so does an infinite t.
 
     References
     ----------

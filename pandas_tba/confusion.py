@@ -116,6 +116,10 @@ class ConfusionCounts:
     @property
     def groups(self) -> pd.Index:
         """Keys of the groups."""
+        return self._index.view()  # of which the name may be changed
+
+    @cached_property
+    def _index(self) -> pd.Index:
         return self.key_groups.index()
 
     @property

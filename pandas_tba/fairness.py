@@ -103,8 +103,29 @@ def disparity(
     Notes
     -----
     The limits join the Wilson limits of both sides at their effective rows; the p-value is one
-    less the level at which they exclude 0. All groups together hold the group itself: it is
-    compared with the rest, times the share of the rest. Rows count as independent.
+    less the level at which they exclude 0. Rows count as independent.
+
+    Under common class weights w_k the difference is D = sum w_k d_k, where d_k is the recall of
+    the group less that of the reference. Each side is a share of n_eff rows as in `interval`, with
+    Wilson limits around its own mean; n_eff takes the weights as given. That they were counted, on
+    N rows and with shares p_k, is a term that both sides have in common: M = (t^2 / N)
+    sum w_k^2 / p_k (d_k - D)^2, 0 for given shares and an infinite t. low is D less
+    sqrt(a^2 + b^2 + z^2 M), where a is the distance from the group's mean to its lower limit and b
+    that from the reference's mean to its upper one; high has the other two distances.
+
+    All groups together hold the group itself, so with ``reference="pooled"`` it is compared with
+    the rest class by class: d_k = (n_rest,k / n_k) (r_k - r_rest,k), n_k being the rows of all.
+    Each side then is the mean of its recalls under the weights w_k n_rest,k / n_k, made to add up
+    to 1, and both distances are multiplied by the sum of these weights.
+
+    With ``prevalence="own"`` each side has its own weights, its n_eff says that they were counted,
+    and M is 0. Against ``"pooled"`` the distances of the group and of the rest are multiplied by
+    the part of their standard errors that is left where the pooled score is subtracted.
+
+    rate_part is the sum over classes of the mean of both weights times the difference of the
+    recalls, and mix_part that of the mean of both recalls times the difference of the weights
+    (Kitagawa). Here the weights are those of each side's own class shares, and the reference is
+    all groups with ``"pooled"``.
 
     References
     ----------
@@ -330,7 +351,9 @@ def gap(
     -----
     Even equal groups show a gap, the larger the more and the smaller they are: compare it with
     expected_if_equal. The draws take the recalls of all groups together, (hits + 1/2) / (rows + 1),
-    and each group's own number of rows of each class.
+    and each group's own number of rows of each class. p_value is (k + 1) / (n_replicates + 1),
+    where k draws have a gap as large, so it is never below 1 / (n_replicates + 1). With 2,000
+    draws expected_if_equal is good to about two digits.
 
     Examples
     --------

@@ -104,7 +104,8 @@ def check(
     min_ratio : float, optional
         Least ratio of the smallest value to the largest; 0.8 is the four-fifths rule.
     min_score : float, optional
-        Least value of each group.
+        Least value of each group, under the class weights of `prevalence`: pooled by default,
+        so that it is not the value that ``score(by=...)`` gives, which has own weights.
     min_support : int, default 0
         Groups with fewer rows of a class are left out, and listed.
     t : float, default 0.5
@@ -123,6 +124,12 @@ def check(
     ------
     InputError
         If no rule is given; and as in `disparity`.
+
+    Notes
+    -----
+    At t = 0, and where groups have equal class shares, pooled and own weights give the same score.
+    At t = 1 own weights give the accuracy of the group, and pooled ones do not: pass
+    ``prevalence="own"`` to ask for a least accuracy.
 
     Examples
     --------

@@ -72,7 +72,8 @@ def slices(
     Notes
     -----
     The lowest scores are often those of small slices: ``.sort_values("high")`` puts first what is
-    surely worse. Limits and p-values are those of `disparity` with ``reference="rest"``.
+    surely worse. Limits and p-values are those of `disparity` with ``reference="rest"``, the limits
+    at the level ``level ** (1 / m)`` for m slices that have a difference.
 
     Examples
     --------

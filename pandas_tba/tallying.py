@@ -123,14 +123,20 @@ def _add_rows(
     start: int,
     stop: int,
 ) -> list[list[Array]]:
+    *keys, truth = shared
     base_size = math.prod(slots.size for slots in shared)
     sizes = [base_size * slots.size for slots in predictions]
     counters, rows = _counters(sizes, stop - start, weights)
     for at in range(start, stop, rows):
         end = min(at + rows, stop)
-        base = _fused(shared, at, end)
+        group = _fused(keys, at, end) if keys else None
+        true = truth.block(at, end)
         for slots, size, counter in zip(predictions, sizes, counters, strict=True):
-            code = _appended(base, slots.block(at, end), slots.size, narrowest(size))
+            # the labels first: their code is narrow still
+            n_cells = truth.size * slots.size
+            code = _appended(true, slots.block(at, end), slots.size, narrowest(n_cells))
+            if group is not None:
+                code = _appended(group, code, n_cells, narrowest(size))
             counter.add(code, None if weights is None else weights[at:end])
     return [counter.planes() for counter in counters]
 

@@ -127,7 +127,31 @@ def interval(
     come from the linearised variance with squared weights. At 95 percent ``wilson`` holds the true
     value in 95 of 100 samples on average. In the worst cases that are known, of two classes, it is
     76 to 83 with 3 to 5 rows of one, and 84 from ten rows on; there ``conservative`` has 83 or
-    more. n_eff is theta (1 - theta) / variance at recalls with one hit and one miss more.
+    more.
+
+    n_eff = S (1 - S) / V, where r_k = (hits_k + 1) / (n_k + 2) are smoothed recalls, S their
+    mean with the class weights w_k, and V = sum w_k^2 r_k (1 - r_k) / n_k
+    + (t^2 / N) sum w_k^2 / p_k (r_k - S)^2. Neither n_k, nor the weights, nor the shares p_k are
+    smoothed. N are the rows on which p_k was counted; given shares leave the second sum out, and
+    so does an infinite t. The limits of ``wilson`` and ``conservative`` are those of a share of
+    n_eff rows, but centred on the score itself, whose recalls are not smoothed.
+
+    ``mover`` takes the recalls as they are: low is S - sqrt(sum w_k^2 (r_k - l_k)^2 + z^2 M), and
+    high is S + sqrt(sum w_k^2 (u_k - r_k)^2 + z^2 M), with M the second sum of V, and l_k and u_k
+    the Jeffreys limits of the class; a recall of 0 has l_k = 0, one of 1 has u_k = 1, exactly.
+    z is the normal quantile of the level: 1.96 at 0.95.
+
+    With weights, s_k is the sum of weights of a class, n_k its effective rows (Kish)
+    s_k^2 / sum(weight^2), and r_k + (1 - 2 r_k) / (n_k + 2) the smoothed recall. The skew q_k is
+    the share of hits among the squared weights less the recall, times 1 - 2 / (n_k + 2). With
+    f_k = t w_k (r_k - S), the class adds to V the sum of w_k^2 (r_k (1 - r_k)
+    + q_k (1 - 2 r_k)) / n_k, of 2 f_k w_k q_k o_k / n_k, and of f_k^2 / m_k: m_k are the effective
+    rows on which its share was counted, and o_k is the part of their weight that is the group's.
+    With own shares m_k = n_k and o_k = 1. Given shares leave the last two out.
+
+    Where a class is absent, S and V are those of the other classes, their weights made to add up
+    to 1. The limits are then scaled by 1 less the weight of the absent classes, which is added to
+    high.
 
     References
     ----------

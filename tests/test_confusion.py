@@ -205,3 +205,12 @@ def test_tables_can_be_changed_and_counts_cannot():
     for name in ("rows", "weight", "is_class", "class_rows", "predicted"):
         with pytest.raises(ValueError, match="read-only"):
             getattr(counts, name)[...] = 0
+
+
+@pytest.mark.parametrize("groups", [["a", "b"], pd.MultiIndex.from_tuples([(1, "a"), (1, "b")])])
+def test_a_renamed_index_of_a_table_leaves_the_counts_alone(groups):
+    counts = from_matrix([[[8, 2], [1, 9]]] * 2, groups=groups)
+    table = tba.metrics(counts)
+    table.index.names = ["changed"] * table.index.nlevels
+    assert counts.groups.names == [None] * table.index.nlevels
+    assert tba.score(counts).index.names == [None] * table.index.nlevels
