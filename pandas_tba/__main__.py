@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import lzma
+import io
+import os
+import re
 import sys
 import warnings
-import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,6 +23,7 @@ from pandas_tba.reading import read_table, with_numbers
 
 EXPONENTS = [1, 0.5, 0, -0.5]
 PASS, FAIL, UNDETERMINED, BAD_INPUT = range(4)
+_NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$|-inf(inity)?$", re.IGNORECASE)
 
 _EXAMPLES = """
 examples:
@@ -41,12 +44,18 @@ exit codes:
 class _Parser(argparse.ArgumentParser):
     """A parser whose faults have the exit code of bad input: 2 says that a check is undetermined."""
 
+    def __init__(self, **words: Any) -> None:
+        super().__init__(**words)
+        self._negative_number_matcher = _NEGATIVE  # its own knows neither -inf nor -1e3
+
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_INPUT, f"{self.prog}: {message}\nSee {self.prog} --help.\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may know ASCII alone
     parser = _parser()
     asked = parser.parse_args(argv)
     if asked.command is None:
@@ -56,13 +65,33 @@ def main(argv: Sequence[str] | None = None) -> int:
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = _warn  # type: ignore[assignment]
         try:
-            return int(asked.run(asked))
+            code = int(asked.run(asked))
+            sys.stdout.flush()
         except BrokenPipeError:  # the reader has seen enough, as `head` has
-            sys.stderr.close()
+            _drop_output()
             return PASS
-        except (ColumnError, ValueError, TypeError, OSError, EOFError, ImportError, zlib.error, lzma.LZMAError) as fault:  # fmt: skip
-            print(f"pandas-tba: {_one_line(fault)}", file=sys.stderr)
+        except (ColumnError, ValueError, TypeError, OSError, ImportError) as fault:
+            print(f"pandas-tba: {_with_options(_one_line(fault), asked)}", file=sys.stderr)
+            if isinstance(fault, OSError) and fault.errno and fault.filename is None:
+                _drop_output()
             return BAD_INPUT
+        return code
+
+
+def _drop_output() -> None:
+    """Let what could not be written go nowhere, or Python fails once more when it ends."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _with_options(text: str, asked: argparse.Namespace) -> str:
+    """A message that names arguments of functions, with the options that stand for them."""
+    names = {**{name: name for name in vars(asked)}, "sample_weight": "weight"}
+    return re.sub(
+        r"`(\w+)`",
+        lambda found: f"--{names[found[1]].replace('_', '-')}" if found[1] in names else found[0],
+        text,
+    )
 
 
 def _warn(message: Warning | str, *_: Any) -> None:
@@ -71,7 +100,7 @@ def _warn(message: Warning | str, *_: Any) -> None:
 
 def _one_line(message: object) -> str:
     if isinstance(message, OSError) and message.strerror:
-        return f"{message.strerror}: {message.filename}"
+        return f"{message.strerror}: {message.filename or 'standard output'}"
     return " ".join(str(message).split()) or type(message).__name__
 
 
@@ -98,7 +127,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_columns(report)
     report.add_argument(
         "--t", nargs="+", type=float, default=[0.5, 0.0, 1.0], metavar="T",
-        help="exponents: 1 is accuracy, 0 balanced accuracy; gaps take the first (0.5 0 1)",
+        help="exponents: 1 is accuracy, 0 balanced accuracy, -inf to inf; gaps take the first (0.5 0 1)",
     )  # fmt: skip
     report.add_argument("--title", metavar="TEXT", help="heading")
     report.add_argument(
@@ -109,7 +138,9 @@ def _parser() -> argparse.ArgumentParser:
         "check", help="judge groups by rules; the exit code tells", epilog=_CODES + _EXAMPLES, **shape
     )  # fmt: skip
     _add_columns(check)
-    check.add_argument("--t", type=float, default=0.5, metavar="T", help="exponent (0.5)")
+    check.add_argument(
+        "--t", type=float, default=0.5, metavar="T", help="exponent, -inf to inf (0.5)"
+    )
     check.add_argument(
         "--metrics", nargs="+", metavar="M", help="recall, fpr, selection_rate, ... (tba)"
     )
@@ -144,7 +175,7 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
 
 def _run_demo(asked: argparse.Namespace) -> int:
     if asked.csv:
-        load_income().to_csv(asked.csv, index=False)
+        _write_csv(asked.csv)
         print(f"pandas-tba: wrote {asked.csv}", file=sys.stderr)
     if asked.out:
         models = TbaAccessor(load_income())(y_pred=["logit", "balanced", "forest"])
@@ -152,6 +183,13 @@ def _run_demo(asked: argparse.Namespace) -> int:
     if not (asked.csv or asked.out):
         print(demo())
     return PASS
+
+
+def _write_csv(path: str) -> None:
+    try:
+        load_income().to_csv(path, index=False)
+    except OSError as fault:
+        raise OSError(fault.errno, fault.strerror, path) if fault.errno else fault from None
 
 
 def _run_report(asked: argparse.Namespace) -> int:
@@ -180,6 +218,10 @@ def _write(report: Any, out: str) -> None:
 def _run_check(asked: argparse.Namespace) -> int:
     from pandas_tba.views import as_lines, view_of
 
+    if asked.max_gap is asked.min_ratio is asked.min_score is None:
+        raise InputError("Give at least one rule: --max-gap X, --min-ratio X or --min-score X.")
+    if not asked.by:
+        raise InputError("There are no groups to compare; name their columns: --by COLUMN.")
     door, options = _door(asked)
     found = door.check(
         t=asked.t,
@@ -204,6 +246,11 @@ def _door(asked: argparse.Namespace) -> tuple[TbaAccessor, dict[str, Any]]:
     """The file behind the door, and the words that every answer takes."""
     if asked.y_pred and asked.y_score:
         raise InputError("--y-pred and --y-score both name predictions; use one of them.")
+    if asked.row is not None and asked.row == asked.model:
+        raise InputError(
+            f"--model and --row both name {shown(asked.row)}: one tells whose prediction a row is, the "
+            "other which case it is about."
+        )
     scores, predictions = asked.y_score or [], asked.y_pred or ["y_pred"]
     numbers = [*scores, *([asked.weight] if asked.weight else [])]
     labels = [asked.y_true, *([] if scores else predictions)]

@@ -97,7 +97,7 @@ def plot_groups(
     '17-24  (681)'
     """
     check_counts(counts)
-    check_t(t)
+    t = check_t(t)
     _check_whole("small", small, 0)
     _check_whole("most", most, 1)
     asked: dict[str, Any] = {"t": t, "level": level, "method": method, "prevalence": prevalence}
@@ -158,7 +158,7 @@ def plot_compare(
     'logit vs. forest  (4,000)'
     """
     table = compare(pairs, t=t, level=level, prevalence=prevalence)
-    check_t(t)
+    t = check_t(t)
     _check_whole("small", small, 0)
     _check_whole("most", most, 1)
     layout = layout_of(pairs.key_groups, [0, 1], _pair_name)
@@ -235,7 +235,7 @@ def plot_slices(
     text = "score, less that of all other rows"
     style = _Style("difference", text, small=_SMALL, most=most, kind="slice", has_zero=True)
     title = (
-        f"Slices with the lowest scores at {exponent(t)}, simultaneous {100 * level:.4g} % intervals\n"
+        f"Slices with the lowest scores at {exponent(check_t(t))}, simultaneous {100 * level:.4g} % intervals\n"
         f"weights: {shares('pooled', has_groups=True)}"
     )
     return _draw(parts, style, title, names, ax)
@@ -261,7 +261,7 @@ class _Part(NamedTuple):
 
 
 def _check_whole(argument: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise InputError(
             f"`{argument}` must be a whole number, {least} or more; got {shown(value)}."
         )

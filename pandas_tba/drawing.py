@@ -14,6 +14,7 @@ import pandas as pd
 
 from pandas_tba.errors import InputError, KindError, listed, nearest, shown
 from pandas_tba.groups import Groups
+from pandas_tba.levels import is_missing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -258,11 +259,24 @@ def shares(prevalence: object, *, has_groups: bool) -> str:
 
 def places_of(argument: str, asked: Any, keys: Sequence[Hashable]) -> list[int]:
     """Where the keys that were asked for stand among all."""
-    wanted = asked if isinstance(asked, list) else [asked]
-    lacking = [key for key in wanted if key not in keys]
-    if lacking:
-        raise InputError(
-            f"`{argument}` must name lines of the picture; got {shown(lacking[0])}."
-            f"{nearest(lacking[0], keys)} Lines: {listed(keys)}."
-        )
-    return [keys.index(key) for key in wanted]
+    found = []
+    for wanted in asked if isinstance(asked, list) else [asked]:
+        places = [at for at, key in enumerate(keys) if _is_same(wanted, key)]
+        if not places:
+            raise InputError(
+                f"`{argument}` must name lines of the picture; got {shown(wanted)}."
+                f"{nearest(wanted, keys)} Lines: {listed(keys)}."
+            )
+        found.append(places[0])
+    return found
+
+
+def _is_same(one: object, key: object) -> bool:
+    """Whether a value is a key; each marker of a missing one is that of the missing key."""
+    if not isinstance(one, Hashable):  # arrays and tables, which compare value by value
+        return False
+    if isinstance(one, tuple) and isinstance(key, tuple):
+        return len(one) == len(key) and all(map(_is_same, one, key))
+    if is_missing(one) or is_missing(key):
+        return is_missing(one) and is_missing(key)
+    return bool(one == key)

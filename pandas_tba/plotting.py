@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pandas as pd
@@ -11,6 +12,7 @@ from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.counting import count_frame
 from pandas_tba.curves import plot_curve
 from pandas_tba.dotplots import plot_compare, plot_groups, plot_slices
+from pandas_tba.errors import UndefinedWarning
 from pandas_tba.framing import Exponent, Prevalence
 from pandas_tba.heatmaps import plot_confusion
 from pandas_tba.pairing import pair_frame
@@ -146,4 +148,8 @@ class TbaPlot:
     ) -> Any:
         """Score and recalls over the threshold, the best one marked: see `plot_sweep`."""
         scored = scored_rows(self._frame, self._columns, by=by, dropna=dropna)
-        return plot_sweep(sweep_table(scored, t=t), best_threshold_table(scored, t=t), ax=ax)
+        swept = sweep_table(scored, t=t)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedWarning)  # it was just said of `swept`
+            best = best_threshold_table(scored, t=t)
+        return plot_sweep(swept, best, ax=ax)

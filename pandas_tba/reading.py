@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from pandas_tba.errors import ColumnError, InputError, listed, nearest, shown
+from pandas_tba.errors import ColumnError, InputError, KindError, listed, nearest, shown
 
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zip": "zip", ".zst": "zstd"}
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
@@ -36,6 +36,23 @@ def read_table(path: Path, columns: Sequence[str], *, numbers: Sequence[str] = (
     rows there are.
     """
     kind, packed = _format(path)
+    try:
+        return _read(path, kind, packed, columns, numbers)
+    except (ColumnError, InputError, KindError, ImportError):
+        raise
+    except UnicodeDecodeError as fault:
+        raise InputError(
+            f"{path.name} must be text in UTF-8, and is not. Save it anew with that encoding."
+        ) from fault
+    except Exception as fault:  # each packing has errors of its own, which share no class
+        if isinstance(fault, OSError) and fault.filename:
+            raise
+        raise InputError(f"Cannot read {path.name}: {str(fault).rstrip('. ')}.") from fault
+
+
+def _read(
+    path: Path, kind: str, packed: Any, columns: Sequence[str], numbers: Sequence[str]
+) -> pd.DataFrame:
     if kind in _COLUMNAR:
         return _columnar(path, _COLUMNAR[kind], columns)
     with path.open("rb") as file:
@@ -50,7 +67,29 @@ def read_table(path: Path, columns: Sequence[str], *, numbers: Sequence[str] = (
             file, sep=_SEPARATORS[kind], usecols=list(columns), chunksize=_ROWS_AT_A_TIME,
             compression=packed, dtype={c: "float64" if c in numbers else "category" for c in columns},
         )  # fmt: skip
-        return _joined(list(_watched(parts, file, path)), columns)
+        try:
+            return _joined(list(_watched(parts, file, path)), columns)
+        except ValueError as fault:
+            if type(fault) is ValueError:  # no fault of the file's form
+                _check_numbers(path, _SEPARATORS[kind], packed, numbers)
+            raise
+
+
+def _check_numbers(path: Path, separator: str, packed: Any, numbers: Sequence[str]) -> None:
+    """KindError with the name of the first column that holds something else."""
+    for column in numbers:
+        parts = pd.read_csv(
+            path, sep=separator, usecols=[column], chunksize=_ROWS_AT_A_TIME, compression=packed,
+            dtype="float64",
+        )  # fmt: skip
+        try:
+            with parts:
+                for _ in parts:
+                    pass
+        except ValueError as fault:
+            raise KindError(
+                f"{path.name}: column {shown(column)} must hold numbers; {fault}."
+            ) from fault
 
 
 def _format(path: Path) -> tuple[str, Any]:
@@ -71,14 +110,19 @@ def _columnar(
 ) -> pd.DataFrame:
     import pyarrow.dataset as ds
 
+    path.stat()  # Arrow does not say that a file is not there
     kind = "parquet" if read is pd.read_parquet else "feather"
     _check_columns(ds.dataset(path, format=kind).schema.names, columns, path)
     return read(path, columns=list(columns))
 
 
 def _check_header(path: Path, separator: str, packed: Any, columns: Sequence[str]) -> None:
-    names = pd.read_csv(path, sep=separator, nrows=0, compression=packed).columns
-    _check_columns(list(names), columns, path)
+    asked: dict[str, Any] = {"sep": separator, "compression": packed}
+    names = pd.read_csv(path, nrows=0, **asked).columns
+    # pandas gives columns of one name other names: the header as it is written tells
+    header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False, **asked)
+    found = zip(header.iloc[0], names, strict=False)
+    _check_columns([written or name for written, name in found], columns, path)
 
 
 def _check_columns(names: list[str], columns: Sequence[str], path: Path) -> None:
@@ -88,6 +132,10 @@ def _check_columns(names: list[str], columns: Sequence[str], path: Path) -> None
             raise ColumnError(
                 f"{path.name} has no column {shown(column)}.{nearest(column, others)} "
                 f"Columns: {listed(names, 12)}. Name yours, as in --y-true label --y-pred forest."
+            )
+        if names.count(column) > 1:
+            raise ColumnError(
+                f"{path.name} has {names.count(column)} columns {shown(column)}. Rename all but one."
             )
 
 

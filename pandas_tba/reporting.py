@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import base64
+import errno
 import hashlib
 import os
 import secrets
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,7 +26,14 @@ from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.curves import plot_curve
 from pandas_tba.dotplots import plot_compare, plot_groups, plot_slices
 from pandas_tba.drawing import PLAIN, matplotlib, named
-from pandas_tba.errors import InputWarning, KindError, UndefinedWarning, check_choice
+from pandas_tba.errors import (
+    InputError,
+    InputWarning,
+    KindError,
+    UndefinedWarning,
+    check_choice,
+    shown,
+)
 from pandas_tba.framing import Exponent, Prevalence, check_counts, exponents_of
 from pandas_tba.heatmaps import plot_confusion
 from pandas_tba.pairing import PairedCounts, pair_frame
@@ -111,11 +120,17 @@ class Report:
         -------
         str or None
             The text, where no path is given.
+
+        Raises
+        ------
+        InputError, KindError, OSError
+            If `path` is none, or no file can be written there.
         """
+        target = _target(path)
         lines = [f"# {markdown_text(self.title)}", ""]
         for part in self.parts:
             lines += [f"## {part.title}", "", *_markdown_of(part)]
-        return _written("\n".join(lines), path)
+        return _written("\n".join(lines), target)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Page that holds all it needs, or a file of it.
@@ -132,6 +147,8 @@ class Report:
 
         Raises
         ------
+        InputError, KindError, OSError
+            If `path` is none, or no file can be written there.
         ImportError
             If jinja2 or matplotlib is not installed.
 
@@ -141,7 +158,8 @@ class Report:
         and ranks models and groups anew, and headers sort their tables; without it, all tables and
         pictures are there.
         """
-        return _written(_page(self), path)
+        target = _target(path)
+        return _written(_page(self), target)
 
     def _repr_html_(self) -> str | None:
         if not (find_spec("jinja2") and find_spec("matplotlib")):
@@ -211,6 +229,8 @@ def report(
             f"`pairs` must be PairedCounts; got {type(pairs).__name__}. Count them: "
             "tba.count_pairs(df, y_true='y', y_pred=['a', 'b'])."
         )
+    if title is not None and not isinstance(title, str):
+        raise InputError(f"`title` must be text; got {shown(title)}.")
     exponents = list(dict.fromkeys(exponents_of(t)[0]))
     story = Story(counts, pairs, exponents, prevalence)
     with warnings.catch_warnings():
@@ -448,16 +468,59 @@ def _markup(text: str) -> Any:
     return Markup(text)  # of our own making: labels in it are escaped
 
 
-def _written(text: str, path: str | os.PathLike[str] | None) -> str | None:
-    """The text, or a file of it that comes to be at once: nobody ever sees half of it."""
+class _Target(NamedTuple):
+    """A file to write: as it was named, and where it is."""
+
+    name: str
+    place: Path
+
+
+def _target(path: object) -> _Target | None:
+    """The file of a path, or an error before any work is done."""
     if path is None:
-        return text
-    target = Path(path).resolve()  # a link stays one
-    draft = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}")
+        return None
+    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(name, str):
+        raise KindError(
+            f"`path` must be text or a pathlib.Path; got {shown(path)}. Without it the text is returned."
+        )
+    with _naming(name):
+        try:
+            place = Path(name).resolve()  # a link stays one
+            is_folder, has_folder = place.is_dir(), place.parent.is_dir()
+        except ValueError:  # a NUL, or a lone surrogate
+            raise InputError(f"`path` must name a file; got {shown(path)}.") from None
+        if is_folder or not has_folder:
+            code = errno.EISDIR if is_folder else errno.ENOENT
+            raise OSError(code, os.strerror(code))
+    return _Target(name, place)
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Say the name that the user gave, not that of a draft, where a file cannot be written."""
     try:
-        with draft.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+        yield
+    except OSError as fault:
+        if fault.errno is None:
+            raise
+        raise OSError(fault.errno, fault.strerror, name[:300]) from fault
+
+
+def _written(text: str, target: _Target | None) -> str | None:
+    """The text, or a file of it that comes to be at once: nobody ever sees half of it."""
+    if target is None:
+        return text
+    with _naming(target.name):
+        place = target.place
+        if place.exists() and not place.is_file():  # a device or pipe must stay one
+            place.write_text(text, encoding="utf-8", newline="\n")
+            return None
+        draft = place.with_name(f".pandas-tba.{secrets.token_hex(8)}")
+        try:
+            with draft.open("x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            draft.replace(place)
+        finally:
+            draft.unlink(missing_ok=True)
     return None

@@ -445,7 +445,7 @@ def _summary(story: Story, found: dict[str, Section]) -> Section:
 def _findings(story: Story, found: dict[str, Section]) -> Iterator[str]:
     yield _best_text(story, found["overall"].frame)
     if "models" in found:
-        yield _compared_text(found["models"].frame)
+        yield _compared_text(story, found["models"].frame)
     if story.n_models > 1:
         yield _crossing_text(found["crossings"].frame)
     if "gaps" in found:
@@ -478,19 +478,20 @@ def _best_text(story: Story, overall: pd.DataFrame) -> str:
     return f"The score at t = {story.t:g} is {text}{more}.{guess}"
 
 
-def _compared_text(compared: pd.DataFrame) -> str:
+def _compared_text(story: Story, compared: pd.DataFrame) -> str:
     # p tests recalls and the limits the score: near a crossing the two need not agree
     apart = (compared["low"] > 0) | (compared["high"] < 0)
     sure = compared[apart & (compared["p_adjusted"] < 0.05)]
-    t = compared.attrs["tba"]["t"]
     if sure.empty:
-        return f"No two models score apart at t = {t:g} beyond what chance can do (Holm, 5 %)."
+        return (
+            f"No two models score apart at t = {story.t:g} beyond what chance can do (Holm, 5 %)."
+        )
     texts = []
     for pair, difference in sure["difference"].head(3).to_dict().items():
         first, second = tuple[Any, Any](pair)  # type: ignore[arg-type]
         better, worse = (first, second) if difference > 0 else (second, first)
         texts.append(f"{plain(better)} beats {plain(worse)} by {number_text(abs(difference))}")
-    return f"{_joined(texts, len(sure))} at t = {t:g}, beyond what chance can do (Holm, 5 %)."
+    return f"{_joined(texts, len(sure))} at t = {story.t:g}, beyond what chance can do (Holm, 5 %)."
 
 
 def _crossing_text(found: pd.DataFrame) -> str:

@@ -1,8 +1,10 @@
 """The command line: what a newcomer sees first."""
 
+import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -215,10 +217,17 @@ def test_a_check_may_be_undetermined(capsys, tmp_path):
         ("report {income} --y-pred logit --y-score p_logit", "--y-pred and --y-score both name predictions; use one of them."),
         ("report {income} --y-pred logit --out report.pdf", "--out must end in .html or .md, or be - for text; got 'report.pdf'."),
         ("report {income} --y-pred logit --prevalence mine", "--prevalence must be own, pooled, or LABEL=SHARE for each class; got 'mine'."),
-        ("report {income} --y-pred logit --weight sex", "could not convert string to float"),
-        ("report {income} --y-pred logit --out /no/folder/x.md", "No such file or directory:"),
-        ("check {income} --y-pred logit --by sex", "Give at least one rule: max_gap=, min_ratio= or min_score=."),
-        ("check {income} --y-pred logit --max-gap 2", "There are no groups to compare; name their key when counting: by='segment'."),
+        ("report {income} --y-pred logit --weight sex", "income.csv: column 'sex' must hold numbers; could not convert string to float: 'Female'."),
+        ("report {income} --y-score p_logit race", "income.csv: column 'race' must hold numbers; could not convert string to float: "),
+        ("report {income} --y-pred logit --model sex --row sex", "--model and --row both name 'sex': one tells whose prediction a row is, the other which case it is about."),
+        ("report {income} --y-pred logit --model sex --by sex", "--by: 'sex' is the models' own level here; leave it out of --by, or rename the column."),
+        ("report {income} --y-pred logit --t nan", "--t must be a number or a list of numbers, infinite ones included; got nan."),
+        ("check {income} --y-pred logit --by sex --max-gap 2", "--max-gap must lie between 0 and 1; got 2.0."),
+        ("report /no/file.parquet", "No such file or directory: /no/file.parquet"),
+        ("demo --csv /no/folder/x.csv", "Cannot save file into a non-existent directory: '/no/folder'"),
+        ("report {income} --y-pred logit --out /no/folder/x.md", "No such file or directory: /no/folder/x.md"),
+        ("check {income} --y-pred logit --by sex", "Give at least one rule: --max-gap X, --min-ratio X or --min-score X."),
+        ("check {income} --y-pred logit --max-gap 2", "There are no groups to compare; name their columns: --by COLUMN."),
     ],
 )  # fmt: skip
 def test_bad_input_is_told_in_one_line(capsys, income, words, text):
@@ -274,3 +283,43 @@ def test_the_reader_may_stop_reading(income):
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
     assert done.stdout == "Tempered balanced accuracy\n"
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "t", [["--t", "-inf"], ["--t=-inf"], ["--t", "-1e308"], ["--t", "-Infinity"]]
+)
+def test_exponents_may_be_negative_in_every_way_of_writing(capsys, income, t):
+    code, out, err = run(capsys, "report", income, "--y-pred", "logit", "forest", *t)
+    assert (code, err) == (0, "")
+    door = tba.load_income().tba(y_pred=["logit", "forest"])
+    assert out == f"{door.report(t=float('-inf'))!r}\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no such device")
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        ("demo", "standard output"),
+        ("demo --csv /dev/full", "/dev/full"),
+        ("demo --out {link}", "{link}"),
+    ],
+)
+def test_a_full_disk_is_told_with_its_place(tmp_path, words, where):
+    link = tmp_path / "full.md"
+    link.symlink_to("/dev/full")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "pandas_tba", *words.format(link=link).split()],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    place = where.format(link=link)
+    assert (done.returncode, done.stderr) == (3, f"pandas-tba: No space left on device: {place}\n")
+    assert Path("/dev/full").is_char_device()
+
+
+def test_a_terminal_may_know_ascii_alone(income):
+    done = subprocess.run(
+        [sys.executable, "-m", "pandas_tba", "report", income, "--y-pred", "logit", "--by", "sex", "race"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "Female \\xb7 Black" in done.stdout

@@ -4,6 +4,8 @@ import inspect
 import io
 import sys
 import warnings
+from decimal import Decimal
+from fractions import Fraction
 
 import matplotlib as mpl
 import numpy as np
@@ -646,3 +648,43 @@ def test_the_door_shows_what_can_be_drawn(income):
     methods = [name for name in vars(TbaPlot) if not name.startswith("_")]
     assert len(methods) == 6
     assert all(f".{name}(" in shown for name in methods)
+
+
+@pytest.mark.parametrize("draw", ["compare", "groups", "slices"])
+@pytest.mark.parametrize("t", [Decimal("0.5"), Fraction(1, 2), np.float32(0.5), np.array(0.5)])
+def test_t_may_be_any_number(income, draw, t):
+    plot = getattr(income.tba(y_pred=MODELS).plot, draw)
+    by = None if draw == "compare" else "sex"
+    found, expected = (np.ravel(plot(by=by, t=value))[0] for value in (t, 0.5))
+    title = "differences" if draw == "compare" else "accuracy" if draw == "groups" else "Slices"
+    texts = [one.figure.get_suptitle() for one in (found, expected)]
+    assert texts[0] == texts[1]
+    assert title in texts[0]
+    assert "at t = 0.5" in texts[0]
+
+
+@pytest.mark.parametrize(
+    "highlight", [pd.NA, np.array(["logit"]), pd.Series(["logit"]), [["logit"]], (pd.NA, "a"), {"logit"}]
+)  # fmt: skip
+@pytest.mark.parametrize(("asked", "by"), [(MODELS, None), ("logit", ["sex", "age_group"])])
+def test_a_highlight_that_is_no_line_is_told(income, highlight, asked, by):
+    with pytest.raises(tba.InputError, match=r"^`highlight` must name lines of the picture; got "):
+        income.tba(y_pred=asked).plot.curve(by=by, highlight=highlight)
+
+
+@pytest.mark.parametrize("highlight", [None, np.nan, pd.NA])
+def test_a_missing_key_is_highlighted_by_any_marker(highlight):
+    frame = pd.DataFrame({"y_true": [0, 1] * 3, "y_pred": [0, 1, 0, 0, 1, 1]})
+    frame["key"] = ["a", "a", None, None, "b", "b"]
+    ax = frame.tba.plot.curve(by="key", highlight=[highlight])
+    assert ax.get_legend().get_texts()[0].get_text() == "missing"
+
+
+@pytest.mark.parametrize("t", [0.5, [0.5, 0]])
+def test_a_sweep_warns_once(t):
+    frame = pd.DataFrame({"y_true": [0, 0, 1, 1, 0, 0], "s": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]})
+    plot = frame.assign(g=[*"aaaabb"]).tba(y_score="s").plot
+    with pytest.warns(tba.UndefinedWarning, match="^Undefined recall of classes") as caught:
+        plot.sweep(by="g", t=t)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__

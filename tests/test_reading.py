@@ -126,3 +126,45 @@ def test_a_bar_shows_on_a_terminal_when_reading_takes_long(
     if is_shown:
         assert "x.csv.gz [##############################] 100%" in shown
         assert shown.endswith("\r\033[K")
+
+
+def test_a_name_that_two_columns_have_is_an_error_where_it_is_asked_for(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("\ufeffy,p,p,\n0,1,0,1\n", encoding="utf-8")
+    text = "x.csv has 2 columns 'p'. Rename all but one."
+    with pytest.raises(tba.ColumnError, match=f"^{re.escape(text)}$"):
+        read_table(path, ["y", "p"])
+    assert read_table(path, ["y", "Unnamed: 3"]).astype(str).to_numpy().tolist() == [["0", "1"]]
+
+
+NO_UTF_8 = "must be text in UTF-8, and is not. Save it anew with that encoding."
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "text"),
+    [
+        ("x.csv", "é,y\n1,2\n".encode("latin-1"), NO_UTF_8),
+        ("x.csv", "y\né\n".encode("latin-1"), NO_UTF_8),
+        ("x.tsv", "y\n1\n".encode("utf-16"), NO_UTF_8),
+        ("x.jsonl", '{"y": "é"}\n'.encode("latin-1"), NO_UTF_8),
+        ("x.csv", b"", "Cannot read x.csv: No columns to parse from file."),
+        ("x.jsonl", b'{"y":\n', "Cannot read x.jsonl: Expected object or value."),
+        ("x.csv.gz", b"y\n1\n", "Cannot read x.csv.gz: Not a gzipped file (b'y\\n')."),
+        ("x.csv.zip", b"y\n1\n", "Cannot read x.csv.zip: File is not a zip file."),
+        ("x.csv.xz", b"y\n1\n", "Cannot read x.csv.xz: Input format not supported by decoder."),
+        ("x.csv.bz2", b"y\n1\n", "Cannot read x.csv.bz2: Invalid data stream."),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, text):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(tba.InputError) as caught:
+        read_table(tmp_path / name, ["y"])
+    text = f"{name} {text}" if text == NO_UTF_8 else text
+    assert re.sub(r" at position \d+", "", str(caught.value)) == text
+
+
+def test_a_column_without_numbers_is_named(tmp_path):
+    path = written(tmp_path, "x.csv")
+    text = "x.csv: column 'sex' must hold numbers; could not convert string to float: 'Female'."
+    with pytest.raises(tba.KindError, match=f"^{re.escape(text)}$"):
+        read_table(path, ["y_true", "sex", "p_logit"], numbers=["p_logit", "sex"])

@@ -4,8 +4,10 @@ import base64
 import hashlib
 import json
 import math
+import os
 import re
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 
 import numpy as np
@@ -376,6 +378,38 @@ def test_a_link_stays_one(demo, tmp_path):
     assert real.read_text(encoding="utf-8") == demo.to_markdown()
 
 
+@pytest.mark.parametrize("write", [Report.to_html, Report.to_markdown])
+@pytest.mark.parametrize(
+    ("path", "error", "text"),
+    [
+        (b"x", tba.KindError, "`path` must be text or a pathlib.Path; got b'x'. Without it the text is returned."),
+        (3, tba.KindError, "`path` must be text or a pathlib.Path; got 3. Without it the text is returned."),
+        ("a\0", tba.InputError, "`path` must name a file; got 'a\\x00'."),
+        ("", IsADirectoryError, ""),
+        (".", IsADirectoryError, "."),
+        ("nowhere/x.html", FileNotFoundError, "nowhere/x.html"),
+        ("x" * 999, OSError, "x" * 300),
+    ],
+)  # fmt: skip
+def test_a_path_that_is_none_is_named_as_it_was_given(demo, tmp_path, monkeypatch, write, path, error, text):  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error) as caught:
+        write(demo, path)
+    assert text == getattr(caught.value, "filename", str(caught.value))
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_pipe_stays_one(demo, tmp_path):
+    path = tmp_path / "pipe.md"
+    os.mkfifo(path)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(path.read_text, encoding="utf-8")
+        demo.to_markdown(path)
+        assert read.result(timeout=10) == demo.to_markdown()
+    assert path.is_fifo()
+
+
 # faults and edges
 
 
@@ -442,3 +476,29 @@ def test_labels_that_are_words_of_tables_are_labels():
     header = lines[lines.index("Confusion") + 3]
     assert header.split() == ["y_true", "high", "low", "n", "score"]
     assert lines[lines.index("Confusion") + 4].split() == ["high", "2.000", *["0.000"] * 3]
+
+
+@pytest.mark.parametrize(("t", "text"), [(math.inf, "inf"), (-math.inf, "-inf"), (1e308, "inf")])
+def test_models_are_compared_at_an_infinite_t(t, text):
+    found = WIDE.report(t=t, by="sex")
+    assert f" at t = {text}" in found.to_frame("summary")["finding"][1]
+    assert f"t = {text}" in found.to_html()
+
+
+@pytest.mark.parametrize("title", [3, b"x", pd.NA, ["a"], np.array([1, 2])])
+def test_a_title_is_text(title):
+    with pytest.raises(tba.InputError) as caught:
+        WIDE.report(title=title)
+    assert str(caught.value) == f"`title` must be text; got {title!r}."
+
+
+def test_a_lone_surrogate_is_shown_by_its_code():
+    # 1 makes the key object: a column of text cannot hold a lone surrogate where PyArrow stores it
+    frame = pd.DataFrame({"y_true": [1, 0, 1, 0], "y_pred": [1, 0, 0, 0]}).assign(
+        key=pd.Series(["\ud800", "\ud800", 1, 1], dtype=object)
+    )
+    found = frame.tba.report(by="key", title="a\udfff")
+    for text in (found.to_html(), found.to_markdown(), repr(found)):
+        text.encode()
+        assert "ud800" in text
+        assert "udfff" in text

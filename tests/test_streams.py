@@ -234,10 +234,63 @@ def test_a_file_cut_off_is_named(folder, first):
 
 
 def test_no_file(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        count_parquet(tmp_path / "none.parquet")
+    with pytest.raises(FileNotFoundError) as caught:
+        count_parquet("none.parquet")
+    assert str(caught.value) == "`source`: there is no file or folder 'none.parquet'."
     with pytest.raises(tba.InputError, match=r"^`source` holds no Parquet file; name files, or a"):
         count_parquet(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("batches", "kind"),
+    [
+        (None, "NoneType"),
+        (3, "int"),
+        ("abc", "str"),
+        ({"a": FRAME}, "dict"),
+        (FRAME, "DataFrame"),
+        (pa.table({"y_true": [1]}), "Table"),
+    ],
+)
+def test_batches_are_several_frames(batches, kind):
+    text = (
+        f"`batches` must be an iterable of frames; got {kind}. One frame is counted by "
+        "tba.count(frame), Parquet files by tba.count_parquet(path)."
+    )
+    with pytest.raises(tba.KindError) as caught:
+        count_batches(batches)
+    assert str(caught.value) == text
+
+
+def test_a_reader_of_batches_is_several_frames():
+    table = pa.Table.from_pandas(FRAME[["y_true", "y_pred"]])
+    assert_same(count_batches(table.to_reader()), tba.count(FRAME))
+
+
+@pytest.mark.parametrize("source", [None, 3, b"x", [3], FRAME, pa.table({"y_true": [1]})])
+def test_a_source_is_a_path(source):
+    text = (
+        "`source` must be a path, a list of paths, or a dataset of Parquet files; got "
+        f"{type(source).__name__}. Frames and tables are counted by count()."
+    )
+    with pytest.raises(tba.KindError) as caught:
+        count_parquet(source)
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize("source", ["x" * 100_000, ["x" * 100_000], "\ud800", "a\0"])
+def test_no_path_fills_the_message(source):
+    with pytest.raises(tba.InputError, match=r"^Cannot read .{4,60}: ") as caught:
+        count_parquet(source)
+    assert len(str(caught.value)) < 700
+
+
+@pytest.mark.parametrize("progress", ["yes", 1, None, pd.NA])
+def test_progress_is_a_flag(folder, progress):
+    text = f"`progress` must be True or False; got {progress!r}."
+    with pytest.raises(tba.InputError) as caught:
+        count_parquet(folder, progress=progress)
+    assert str(caught.value) == text
 
 
 UNLIKE = {

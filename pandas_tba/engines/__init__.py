@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from pandas_tba.engines.parquet import combinations_of_parquet
 from pandas_tba.engines.partitions import combinations_of_dask, combinations_of_frame
 from pandas_tba.engines.queries import combinations_in_engine
 from pandas_tba.engines.streams import combinations_of_arrow
-from pandas_tba.errors import InputError
+from pandas_tba.errors import InputError, KindError, check_flag
 
 Combining = Callable[[Any, Columns, Any], tuple[Question, Combinations]]
 
@@ -231,7 +231,7 @@ sample_weight, dropna, observed
     Raises
     ------
     ColumnError, InputError, KindError
-        As in `count`; InputError also if there is no batch at all.
+        As in `count`; InputError also if there is no batch at all, KindError if this is one frame.
 
     Examples
     --------
@@ -252,10 +252,22 @@ sample_weight, dropna, observed
         threshold=threshold,
         sample_weight=sample_weight,
     )
+    _check_batches(batches)
     found = added_up(_combined(batch, columns, by) for batch in batches)
     if found is None:
         raise InputError("`batches` is empty: nothing says which columns there would be.")
     return counts_of(found[1], found[0], dropna=dropna, observed=observed)
+
+
+def _check_batches(batches: Any) -> None:
+    """KindError unless these are several frames: of one frame, iteration gives columns or names."""
+    is_frame = bool(_engine_of(batches).frames) and not hasattr(batches, "read_next_batch")
+    is_iterable = hasattr(batches, "__iter__") or hasattr(batches, "__getitem__")
+    if is_frame or not is_iterable or isinstance(batches, (str, bytes, Mapping)):
+        raise KindError(
+            f"`batches` must be an iterable of frames; got {type(batches).__name__}. One frame is "
+            "counted by tba.count(frame), Parquet files by tba.count_parquet(path)."
+        )
 
 
 def count_parquet(
@@ -325,6 +337,7 @@ sample_weight, dropna, observed
         threshold=threshold,
         sample_weight=sample_weight,
     )
+    check_flag("progress", progress)
     with _naming_the_extra("Parquet", "parquet"):
         question, found = combinations_of_parquet(source, columns, by, progress=progress)
     return counts_of(found, question, dropna=dropna, observed=observed)

@@ -15,6 +15,7 @@ from pandas_tba.errors import InputError, KindError, shown
 
 _BATCH = 1 << 16  # rows; with more Arrow's pool of memory grows as the stream goes on
 _BUFFER = 1 << 16  # bytes that are read at a time, in place of whole columns of a row group
+_LONGEST = 500  # characters of a reason, which may hold a path
 
 
 class File(NamedTuple):
@@ -58,6 +59,7 @@ def combinations_of_parquet(
 
 def _unreadable(what: str, fault: Exception) -> InputError:
     reason = (str(fault).splitlines() or [type(fault).__name__])[0].rstrip(". ")
+    reason = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}..."
     return InputError(
         f"Cannot read {what}: {reason}. Nothing was counted; write the file anew, or leave it out."
     )
@@ -77,10 +79,17 @@ def _dataset(source: Any) -> Any:
         return source
     try:
         return ds.dataset(source, format="parquet", partitioning="hive")
-    except FileNotFoundError:
-        raise
-    except (ArrowException, OSError) as fault:
-        raise _unreadable(repr(source), fault) from fault
+    except FileNotFoundError as fault:
+        raise FileNotFoundError(
+            f"`source`: there is no file or folder {shown(str(fault))}."
+        ) from fault
+    except (ArrowException, OSError, UnicodeError) as fault:
+        raise _unreadable(shown(source), fault) from fault
+    except (TypeError, ValueError) as fault:
+        raise KindError(
+            "`source` must be a path, a list of paths, or a dataset of Parquet files; got "
+            f"{type(source).__name__}. Frames and tables are counted by count()."
+        ) from fault
 
 
 def _files(dataset: Any) -> list[File]:
