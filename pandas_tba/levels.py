@@ -107,7 +107,10 @@ def plain_index(values: Sequence[Value] | pd.Index, name: Hashable = None) -> pd
         return pd.Index(held, name=name, tupleize_cols=False)
     if len(kinds_of(values)) > 1:
         return pd.Index(values, dtype=object, name=name)
-    return pd.Index(values, name=name)
+    try:
+        return pd.Index(values, name=name)
+    except UnicodeEncodeError:  # half a character, which Arrow cannot hold
+        return pd.Index(values, dtype=object, name=name)
 
 
 @cache

@@ -335,3 +335,10 @@ def test_a_subclass_of_dataframe():
 def test_dates_that_are_no_timestamps_do_not_match_them():
     with pytest.raises(tba.KindError):
         scored([datetime.date(2024, 1, 31)], pd.to_datetime(["2024-01-31"]))
+
+
+def test_text_that_arrow_cannot_hold():
+    labels = pd.Series(["a", "\ud800", "a", "\ud800"], dtype=object)
+    frame = pd.DataFrame({"y_true": labels, "y_pred": labels, "g": labels})
+    assert frame.tba.metrics(by="g", metrics="accuracy")["accuracy"].tolist() == [1, 1]
+    assert frame.tba.confusion_matrix().index.tolist() == ["a", "\ud800"]
