@@ -409,7 +409,8 @@ def _rows_of(roots: Roots, shares: FloatArray, low: float, high: float) -> Itera
     signs = set(roots.signs[first : first + len(inside) + 1].tolist())
     dominates = _side(signs.pop()) if len(signs) == 1 else -1
     if not len(inside):
-        yield _Crossing(0, dominates=dominates)
+        reason = "equal at every t" if dominates < 0 else ""
+        yield _Crossing(0, dominates=dominates, reason=reason)
     for root, at in enumerate(inside.tolist()):
         t_star = float(roots.at[at])
         second, largest = np.sort(shares)[-2:]
