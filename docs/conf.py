@@ -107,7 +107,9 @@ def without_signature(app, what, name, obj, options, signature, returned):
 
 def with_links(app, what, name, obj, options, lines):
     """Link what a docstring says to see; `help` shows the plain name."""
-    lines[:] = [re.sub(r"\bsee `(\w+)`", r"see :obj:`~pandas_tba.\1`", line) for line in lines]
+    lines[:] = [
+        re.sub(r"\bsee `pandas_tba\.(\w+)`", r"see :obj:`~pandas_tba.\1`", line) for line in lines
+    ]
 
 
 def setup(app):

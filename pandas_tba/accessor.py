@@ -132,7 +132,7 @@ class TbaAccessor:
     def counts(
         self, by: Any = None, *, dropna: bool = False, observed: bool = True
     ) -> ConfusionCounts:
-        """Counts of the frame: see `count`."""
+        """Counts of the frame: see `pandas_tba.count`."""
         return count_frame(self._frame, self._columns, by=by, dropna=dropna, observed=observed)
 
     def validate(self) -> pd.DataFrame:
@@ -165,7 +165,7 @@ class TbaAccessor:
         adjusted: bool = False,
         smoothing: float = 0.0,
     ) -> float | pd.Series | pd.DataFrame:
-        """Tempered balanced accuracy: see `score`."""
+        """Tempered balanced accuracy: see `pandas_tba.score`."""
         return tables.score(
             self.counts(by, dropna=dropna, observed=observed),
             t=t,
@@ -184,7 +184,7 @@ class TbaAccessor:
         metrics: str | Metric | Iterable[str | Metric] | None = None,
         t: Exponent = 0.5,
     ) -> pd.DataFrame:
-        """Table of metrics: see `metrics`."""
+        """Table of metrics: see `pandas_tba.metrics`."""
         counts = self.counts(by, dropna=dropna, observed=observed)
         return tables.metrics(counts, metrics=metrics, t=t)
 
@@ -196,7 +196,7 @@ class TbaAccessor:
         observed: bool = True,
         metrics: str | Metric | Iterable[str | Metric] | None = None,
     ) -> pd.DataFrame:
-        """Table of each label against the rest: see `per_class`."""
+        """Table of each label against the rest: see `pandas_tba.per_class`."""
         return tables.per_class(self.counts(by, dropna=dropna, observed=observed), metrics=metrics)
 
     def confusion_matrix(
@@ -207,7 +207,7 @@ class TbaAccessor:
         observed: bool = True,
         normalize: Literal["true", "pred", "all"] | None = None,
     ) -> pd.DataFrame:
-        """Confusion matrix, rows true and columns predicted: see `confusion_matrix`."""
+        """Confusion matrix, rows true and columns predicted: see `pandas_tba.confusion_matrix`."""
         counts = self.counts(by, dropna=dropna, observed=observed)
         return tables.confusion_matrix(counts, normalize=normalize)
 
@@ -220,7 +220,7 @@ class TbaAccessor:
         t: Exponent = 0.5,
         prevalence: Prevalence = "own",
     ) -> pd.DataFrame:
-        """Lowest and highest score that the data allow: see `bounds`."""
+        """Lowest and highest score that the data allow: see `pandas_tba.bounds`."""
         counts = self.counts(by, dropna=dropna, observed=observed)
         return tables.bounds(counts, t=t, prevalence=prevalence)
 
@@ -233,7 +233,7 @@ class TbaAccessor:
         metrics: str | Metric | Iterable[str | Metric] | None = None,
         t: Exponent = 0.5,
     ) -> pd.DataFrame:
-        """Every undefined value, and the reason: see `undefined`."""
+        """Every undefined value, and the reason: see `pandas_tba.undefined`."""
         counts = self.counts(by, dropna=dropna, observed=observed)
         return tables.undefined(counts, metrics=metrics, t=t)
 
@@ -251,7 +251,7 @@ class TbaAccessor:
         n_replicates: int = 2000,
         generator: np.random.Generator | int | None = None,
     ) -> pd.DataFrame:
-        """Scores with their confidence intervals: see `interval`."""
+        """Scores with their confidence intervals: see `pandas_tba.interval`."""
         from pandas_tba.uncertainty import interval
 
         return interval(
@@ -277,7 +277,7 @@ class TbaAccessor:
         above: float | None = None,
         prevalence: Prevalence = "own",
     ) -> pd.DataFrame:
-        """Exact posterior of balanced accuracy, or of the score at any t: see `posterior`."""
+        """Exact posterior of balanced accuracy, or of the score at any t: see `pandas_tba.posterior`."""
         from pandas_tba.uncertainty import posterior
 
         return posterior(
@@ -299,7 +299,7 @@ class TbaAccessor:
         level: float = 0.95,
         prevalence: Prevalence = "own",
     ) -> pd.DataFrame:
-        """Paired differences of the models: see `compare`."""
+        """Paired differences of the models: see `pandas_tba.compare`."""
         from pandas_tba.comparison import compare
         from pandas_tba.pairing import pair_frame
 
@@ -326,7 +326,7 @@ class TbaAccessor:
         min_support: int = 0,
         level: float = 0.95,
     ) -> pd.DataFrame:
-        """Each group against a reference: see `disparity`."""
+        """Each group against a reference: see `pandas_tba.disparity`."""
         from pandas_tba.fairness import disparity
 
         return disparity(
@@ -352,7 +352,7 @@ class TbaAccessor:
         n_replicates: int = 2000,
         generator: np.random.Generator | int | None = None,
     ) -> pd.DataFrame:
-        """The largest difference between groups, and what chance alone would give: see `gap`."""
+        """The largest difference between groups, and what chance alone would give: see `pandas_tba.gap`."""
         from pandas_tba.fairness import gap
 
         return gap(
@@ -379,7 +379,7 @@ class TbaAccessor:
         metrics: str | Metric | Iterable[str | Metric] | None = None,
         prevalence: Prevalence = "pooled",
     ) -> Check:
-        """Whether the groups keep some rules: see `check`."""
+        """Whether the groups keep some rules: see `pandas_tba.check`."""
         from pandas_tba.gates import check
 
         return check(
@@ -404,7 +404,7 @@ class TbaAccessor:
         min_support: int = 0,
         level: float = 0.95,
     ) -> pd.DataFrame:
-        """Combinations of the keys on which a model is weak: see `slices`."""
+        """Combinations of the keys on which a model is weak: see `pandas_tba.slices`."""
         from pandas_tba.slicing import slices
 
         counts = self.counts(by, dropna=dropna, observed=observed)
@@ -420,7 +420,7 @@ class TbaAccessor:
         prevalence: Prevalence = "own",
         title: str | None = None,
     ) -> Report:
-        """The story of the predictions in one value: see `report`. Several models are compared."""
+        """The story of the predictions in one value: see `pandas_tba.report`. Several models are compared."""
         from pandas_tba.reporting import pairs_of_models, report
 
         counts = self.counts(by, dropna=dropna, observed=observed)
@@ -436,7 +436,7 @@ class TbaAccessor:
         cost: Mapping[Any, float] | pd.Series | None = None,
         per: Literal["class", "error"] = "class",
     ) -> pd.DataFrame:
-        """Table of the rules for choosing t: see `choose_t`."""
+        """Table of the rules for choosing t: see `pandas_tba.choose_t`."""
         from pandas_tba.choosing import choose_t
 
         # only the true labels matter, whatever was predicted and by which model
@@ -455,7 +455,7 @@ class TbaAccessor:
         between: Literal["models", "groups"] = "models",
         prevalence: Prevalence | None = None,
     ) -> pd.DataFrame:
-        """Every t at which two models, or two groups, swap rank: see `crossings`."""
+        """Every t at which two models, or two groups, swap rank: see `pandas_tba.crossings`."""
         from pandas_tba.choosing import crossings
 
         counts = self.counts(by, dropna=dropna, observed=observed)
@@ -472,14 +472,14 @@ class TbaAccessor:
         n_replicates: int = 2000,
         generator: np.random.Generator | int | None = None,
     ) -> pd.DataFrame:
-        """On which classes each group or model is weak: see `diagnose`."""
+        """On which classes each group or model is weak: see `pandas_tba.diagnose`."""
         from pandas_tba.diagnosing import diagnose
 
         counts = self.counts(by, dropna=dropna, observed=observed)
         return diagnose(counts, t=t, level=level, n_replicates=n_replicates, generator=generator)
 
     def sweep(self, by: Any = None, *, dropna: bool = False, t: Exponent = 0.5) -> pd.DataFrame:
-        """Table over every threshold of the scores: see `sweep`."""
+        """Table over every threshold of the scores: see `pandas_tba.sweep`."""
         from pandas_tba.scoring import scored_rows
         from pandas_tba.thresholds import sweep_table
 
@@ -489,7 +489,7 @@ class TbaAccessor:
     def best_threshold(
         self, by: Any = None, *, dropna: bool = False, t: Exponent = 0.5
     ) -> pd.DataFrame:
-        """The threshold that scores best: see `best_threshold`."""
+        """The threshold that scores best: see `pandas_tba.best_threshold`."""
         from pandas_tba.scoring import scored_rows
         from pandas_tba.thresholds import best_threshold_table
 
@@ -506,7 +506,7 @@ class TbaAccessor:
 
         The columns of probabilities are bound as a mapping from label to column:
         ``df.tba(y_true="label", y_score={"no": "p_no", "yes": "p_yes"}).decide(t=0.5)``. The result
-        is aligned with the frame. `prevalence` is by default that of y_true; see `decide`.
+        is aligned with the frame. `prevalence` is by default that of y_true; see `pandas_tba.decide`.
         """
         from pandas_tba.scoring import decided
 
