@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.cells import ROWS, SQUARES, WEIGHT, Cells, Entries, Shape, gathered
-from pandas_tba.encoding import encode
+from pandas_tba.encoding import encode, of_all_rows
 from pandas_tba.errors import ColumnError, InputError, counted, listed, nearest, shown
 from pandas_tba.groups import Groups, sorted_groups
 from pandas_tba.interchange import (
@@ -478,11 +478,9 @@ def _groups_of_columns(
     names: Sequence[Hashable], columns: Sequence[Any], *, has_model: bool = False
 ) -> tuple[Groups, Codes]:
     """The groups that occur in the columns, in order, and the group of each row."""
-    slots = [encode(column) for column in columns]
-    codes = [
-        part.block(0, len(column)).astype(np.intp) - part.has_missing
-        for part, column in zip(slots, columns, strict=True)
-    ]
+    found = [of_all_rows(encode(column), len(column)) for column in columns]
+    slots = [part for part, _ in found]
+    codes = [rows.astype(np.intp) - part.has_missing for part, rows in found]
     levels = [(part.levels(), part.order is not None) for part in slots]
     return sorted_groups(names, levels, np.stack(codes, axis=1), has_model=has_model).in_order()
 
@@ -514,7 +512,8 @@ def _occurring(column: pd.Series, numbers: Counts, name: Hashable) -> tuple[Obse
         raise InputError(
             f"Missing values in {shown(name)} ({counted(missing, 'row')}); leave these lines out."
         )
-    codes = slots.block(0, len(column)).astype(np.intp)
+    slots, codes = of_all_rows(slots, len(column))
+    codes = codes.astype(np.intp)
     found, codes = np.unique(codes, return_inverse=True)
     rows = np.zeros(len(found), dtype=np.int64)
     np.add.at(rows, codes.reshape(-1), numbers)

@@ -248,6 +248,15 @@ def _slots(column: Any) -> Slots:
     return hashed(values)
 
 
+def of_all_rows(slots: Slots, n_rows: int) -> tuple[Slots, Array]:
+    """Slots that foresee every value, and the slot of each row."""
+    try:
+        return slots, slots.block(0, n_rows)
+    except Unforeseen:
+        slots = slots.widened()
+        return slots, slots.block(0, n_rows)
+
+
 def scored(scores: npt.NDArray[np.float64], threshold: float) -> Slots:
     """Slots False and True: whether a score reaches the threshold."""
     missing = np.isnan(scores)

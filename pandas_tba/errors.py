@@ -77,8 +77,8 @@ def nearest(name: object, names: Iterable[object]) -> str:
     """`` Did you mean 'x'?`` when one of the names is close, else nothing."""
     import difflib  # costs as much at import as the rest of this file
 
-    by_text = {str(candidate): candidate for candidate in names}
-    found = difflib.get_close_matches(str(name), by_text, n=1)
+    by_text = {str(candidate).casefold(): candidate for candidate in names}
+    found = difflib.get_close_matches(str(name).casefold(), by_text, n=1)
     return f" Did you mean {shown(by_text[found[0]])}?" if found else ""
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.catalog import ratio
-from pandas_tba.encoding import Slots, Unforeseen, encode, narrowest
+from pandas_tba.encoding import Slots, encode, narrowest, of_all_rows
 from pandas_tba.errors import (
     InputError,
     UndefinedWarning,
@@ -473,9 +473,4 @@ def grouped_rows(keys: list[pd.Series], *, has_model: bool = False) -> tuple[Cod
 
 def encoded_column(column: pd.Series) -> tuple[Slots, npt.NDArray[Any]]:
     """Slots of a column, and the slot of each row."""
-    slots = encode(column)
-    try:
-        return slots, slots.block(0, len(column))
-    except Unforeseen:
-        slots = slots.widened()
-        return slots, slots.block(0, len(column))
+    return of_all_rows(encode(column), len(column))

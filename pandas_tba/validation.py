@@ -108,9 +108,14 @@ def as_numbers(argument: str, name: Hashable, column: pd.Series) -> FloatArray:
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
     except OverflowError:  # an integer of hundreds of digits
         pass
-    raise KindError(
-        f"`{argument}` column {shown(name)} must hold numbers; got {column.dtype}. Convert it, for "
-        "example with pd.to_numeric.",
+    raise number_error(argument, name, column.dtype)
+
+
+def number_error(argument: str, name: Hashable, dtype: object) -> KindError:
+    """The error for a column of scores or weights that holds no numbers."""
+    return KindError(
+        f"`{argument}` column {shown(name)} must hold numbers; got {dtype}. Convert it, for example "
+        "with pd.to_numeric.",
         check="number",
     )
 

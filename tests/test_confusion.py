@@ -214,3 +214,13 @@ def test_a_renamed_index_of_a_table_leaves_the_counts_alone(groups):
     table.index.names = ["changed"] * table.index.nlevels
     assert counts.groups.names == [None] * table.index.nlevels
     assert tba.score(counts).index.names == [None] * table.index.nlevels
+
+
+def test_a_long_table_with_values_that_no_sample_shows():
+    n = 200_003
+    table = pd.DataFrame({"y_true": [0, 1] * n, "y_pred": [0, 1] * n, "g": 7, "n": 1})[:n].copy()
+    table.loc[100_001, ["y_true", "y_pred", "g"]] = [9, 9, 5_000]
+    counts = from_table(table)
+    assert counts.labels.tolist() == [0, 1, 9]
+    assert counts.groups.tolist() == [7, 5_000]
+    assert counts.rows.tolist() == [n - 1, 1]

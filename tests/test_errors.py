@@ -65,7 +65,7 @@ ERRORS = {
         TEXT,
         lambda df: df.tba(pos_label="B").score(),
         tba.InputError,
-        "`pos_label` must be one of the labels of y_true; got 'B'. Labels: 'a', 'b'.",
+        "`pos_label` must be one of the labels of y_true; got 'B'. Did you mean 'b'? Labels: 'a', 'b'.",
     ),
     "scores: three classes": (
         {"y_true": [*"abca"], "p": [0.1, 0.2, 0.3, 0.4]},

@@ -22,7 +22,7 @@ from pandas_tba.columns import Columns
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.counting import Bound, complete_rows, grouped_keys, label_places
 from pandas_tba.encoding import Slots, StoredSlots, hashed, narrowest
-from pandas_tba.errors import InputError, KindError, shown
+from pandas_tba.errors import InputError, KindError
 from pandas_tba.grouping import Key, warn_many_numbers
 from pandas_tba.labelling import LabelRules, label_rules
 from pandas_tba.levels import plain_index, positions
@@ -116,15 +116,6 @@ def not_a_frame(frame: Any) -> KindError:
         "`frame` must be a frame of pandas, Polars, PyArrow, DuckDB, Dask, Spark SQL, or of another "
         f"engine that narwhals knows; got {kind.__module__}.{kind.__qualname__}. Put the rows into "
         "a frame first, for example pd.DataFrame(rows)."
-    )
-
-
-def not_numbers(argument: str, name: Hashable, dtype: Any) -> KindError:
-    """The error for a column of scores or weights that holds no numbers."""
-    return KindError(
-        f"`{argument}` column {shown(name)} must hold numbers; got {dtype}. Convert it, for example "
-        "with pd.to_numeric.",
-        check="number",
     )
 
 

@@ -16,19 +16,18 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.columns import Columns
-from pandas_tba.encoding import encode
+from pandas_tba.encoding import encode, of_all_rows
 from pandas_tba.engines.combining import (
     Combinations,
     Levels,
     Lines,
     Question,
     not_a_frame,
-    not_numbers,
     question_of,
 )
-from pandas_tba.engines.reading import arrow_slots, foreseen, joined
+from pandas_tba.engines.reading import arrow_slots, joined
 from pandas_tba.levels import order_of
-from pandas_tba.validation import HUGE_WEIGHT, TINY_WEIGHT
+from pandas_tba.validation import HUGE_WEIGHT, TINY_WEIGHT, number_error
 
 Array = npt.NDArray[Any]
 
@@ -102,7 +101,7 @@ def _check_types(query: Query) -> None:
     numeric += [] if bound.weights is None else [("sample_weight", bound.weights[0])]
     for argument, name in numeric:
         if not schema[name].is_numeric():
-            raise not_numbers(argument, name, pd.Series(dtype=_dtype(schema[name])).dtype)
+            raise number_error(argument, name, pd.Series(dtype=_dtype(schema[name])).dtype)
     for name in query.question.needed():
         if schema[name].is_nested():
             first = query.held.filter(~_is_missing(name, schema)).select(name).head(1)
@@ -210,7 +209,7 @@ def _placed(name: Any, column: Any, query: Query) -> tuple[Levels, Array]:
         slots = encode(pd.Series(held))
     else:
         slots = arrow_slots(name, joined(column))
-    slots, codes = foreseen(slots, len(column))
+    slots, codes = of_all_rows(slots, len(column))
     place, levels = codes.astype(np.intp) - slots.has_missing, slots.levels()
     if slots.order is None:  # engines answer in any order, which must not show in a text
         order = order_of(levels)

@@ -10,12 +10,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.cells import Cells
-from pandas_tba.encoding import Slots, StoredSlots, Unforeseen, encode, narrowest, normal, scored
-from pandas_tba.engines.combining import Combinations, Levels, Lines, Question, not_numbers
+from pandas_tba.encoding import Slots, StoredSlots, encode, narrowest, normal, of_all_rows, scored
+from pandas_tba.engines.combining import Combinations, Levels, Lines, Question
 from pandas_tba.grouping import group_keys
 from pandas_tba.levels import plain_index
 from pandas_tba.tallying import tally
-from pandas_tba.validation import as_numbers, check_not_mixed, is_weight
+from pandas_tba.validation import as_numbers, check_not_mixed, is_weight, number_error
 
 FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -119,7 +119,7 @@ def combinations_of_rows(rows: Rows, question: Question, reader: Reader) -> Comb
     missing: dict[Hashable, Mask] = {}
     for at, (name, part) in enumerate(zip(named, slots, strict=True)):
         if part.has_missing:
-            slots[at], codes = foreseen(part, rows.n_rows)
+            slots[at], codes = of_all_rows(part, rows.n_rows)
             missing[name] = codes == 0
     if weights is not None and np.isnan(weights).any():
         missing[question.columns.sample_weight] = np.isnan(weights)
@@ -152,18 +152,9 @@ def _predicted(rows: Rows, question: Question, reader: Reader) -> list[Slots]:
     ]
 
 
-def foreseen(part: Slots, n_rows: int) -> tuple[Slots, npt.NDArray[Any]]:
-    """Slots that foresee every value, and those of all rows."""
-    try:
-        return part, part.block(0, n_rows)
-    except Unforeseen:
-        part = part.widened()
-        return part, part.block(0, n_rows)
-
-
 def _kept(part: Slots, rows: Mask) -> Slots:
     """Slots of some rows that miss nothing; levels of the others stay known."""
-    part, codes = foreseen(part, len(rows))
+    part, codes = of_all_rows(part, len(rows))
     codes = codes[rows] - codes.dtype.type(part.has_missing)
     levels = part.levels()
     order = levels if part.order is not None else None
@@ -262,5 +253,5 @@ def _arrow_numbers(argument: str, name: Hashable, array: Any) -> FloatArray:
         array = array.dictionary_decode()
     kind = array.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        raise not_numbers(argument, name, array.slice(0, 0).to_pandas().dtype)
+        raise number_error(argument, name, array.slice(0, 0).to_pandas().dtype)
     return np.asarray(array.cast(pa.float64()).fill_null(np.nan))

@@ -24,8 +24,6 @@ EXPONENTS = [-1.0, -0.5, 0.0, 0.5, 1.0]
 NEGLIGIBLE = 1e-9  # probability of a number of rows that is left out of exact sums
 AT_A_TIME = 200_000
 REPLICATES = 500
-GRID = np.array([*np.arange(0.3, 0.96, 0.05), 0.97, 0.98, 0.99, 0.995])
-GRID_SIZES = [(95, 3), (95, 5), (190, 10), (10, 10), (20, 20), (180, 20), (40, 40)]
 
 
 class Scenario(NamedTuple):
@@ -187,32 +185,6 @@ def measured(scenario, methods, arguments, generator, *, is_fixed):
     }
 
 
-def over_recalls(sizes, methods, level):
-    """Lines of the coverage over a grid of both recalls, at fixed sizes of two classes, exact."""
-    every = [np.arange(n + 1) for n in sizes]
-    hits = np.stack([grid.reshape(-1) for grid in np.meshgrid(*every, indexing="ij")], axis=1)
-    samples = Samples(hits.astype(float), np.tile(np.array(sizes, dtype=float), (len(hits), 1)), 1)
-    chances = [
-        stats.binom.pmf(numbers, n, GRID[:, None]) for numbers, n in zip(every, sizes, strict=True)
-    ]
-    for method in methods:
-        cells = []
-        for t in EXPONENTS:
-            shares = np.array(sizes, dtype=float)
-            low, high = formula_limits(method, samples, shares, t, level, is_fixed=True)
-            weights = class_weights(shares, t=t)
-            for (at, first), (place, second) in itertools.product(enumerate(GRID), repeat=2):
-                truth = weights @ (first, second) + 1e-12 * np.array([-1, 1])
-                holds = ((low <= truth[1]) & (truth[0] <= high)).reshape(len(every[0]), -1)
-                cover = 100 * chances[0][at] @ holds @ chances[1][place]
-                cells.append((cover, f"r={first:.3g}/{second:.3g}, t={t:g}"))
-        values = np.array([cover for cover, _ in cells])
-        yield (
-            f"| {method.name} | {sizes[0]}/{sizes[1]} | {values.mean():.1f} | {values.min():.1f} | "
-            f"{(values < 90).mean():.2f} | {min(cells)[1]} |"
-        )
-
-
 def summary(found, method, kind):
     """One line: cells, mean, worst by size of the smallest class, mean width."""
     cells = {key: value for key, value in found.items() if key[1] == kind and key[2] == method}
@@ -254,12 +226,6 @@ def main(argv=None):
         print(f"\n{method.name}, {'all' if arguments.cells else 'worst'} cells:\n")
         for key in worst if arguments.cells else worst[:8]:
             print(f"* {100 * of_method[key][0]:.1f} %: {key[0]}, {key[1]}, t={key[3]:g}")
-
-    print("\n| method | sizes | mean % over all recalls | worst | share < 90 | at |")
-    print("|---|---|---|---|---|---|")
-    formulas = [method for method in methods if method.limits is not None]
-    for sizes in GRID_SIZES:
-        print(*over_recalls(sizes, formulas, arguments.level), sep="\n")
 
 
 if __name__ == "__main__":
