@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
 
 from pandas_tba import InputError, KindError, intervals
 from pandas_tba.intervals import (
@@ -115,9 +116,8 @@ def test_accuracy_has_the_intervals_of_scipy_and_statsmodels(hits, support, leve
     for method, named in [("wilson", "wilson"), ("conservative", "exact")]:
         expected = list(scipy.proportion_ci(level, named))
         assert limits(method, recalls, 1.0, level) == pytest.approx(expected, **EXACT)
-    proportion = pytest.importorskip("statsmodels.stats.proportion")
     for method, named in [("wilson", "wilson"), ("conservative", "beta")]:
-        expected = list(proportion.proportion_confint(right, n, 1 - level, named))
+        expected = list(proportion_confint(right, n, 1 - level, named))
         assert limits(method, recalls, 1.0, level) == pytest.approx(expected, **EXACT)
 
 

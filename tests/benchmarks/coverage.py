@@ -5,7 +5,7 @@ python tests/benchmarks/coverage.py [--samples 20_000] [--bootstrap 1000] [--cel
 A cell is a scenario, an exponent and a way to sample: ``fixed`` class sizes with given prevalence,
 or ``own`` ones, drawn with the rows.  Only samples whose score is defined count, and cells in
 which half of them or more are.  A bootstrap without limits holds nothing.  The scenarios are what
-data look like; the last table searches the recalls of two classes for the worst.
+data look like; worst.py searches the recalls of two classes for the worst.
 """
 
 import argparse
