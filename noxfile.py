@@ -88,6 +88,14 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def pictures(session: nox.Session) -> None:
+    """Draw the gallery anew, and accept all pictures as they are now."""
+    session.install(".", *group("test"))
+    session.run("python", "docs/scripts/make_gallery.py")
+    session.run("pytest", "tests/test_pictures.py", "--accept")
+
+
+@nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
     """Count thousands of frames of anything, which takes minutes; arguments go to pytest."""
     session.install(".", *group("test"))

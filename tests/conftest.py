@@ -1,4 +1,4 @@
-"""Settings of hypothesis: repeatable unless HYPOTHESIS_PROFILE=long searches for new cases."""
+"""Settings of hypothesis, repeatable unless HYPOTHESIS_PROFILE=long searches; one option of ours."""
 
 import os
 
@@ -10,3 +10,7 @@ settings.register_profile(
 )
 settings.register_profile("long", settings.get_profile("ci"), derandomize=False, max_examples=5000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_addoption(parser):
+    parser.addoption("--accept", action="store_true", help="pictures as drawn are the baselines")
