@@ -14,8 +14,9 @@ import pandas as pd
 from pandas_tba.cells import ROWS, SQUARES, WEIGHT, Cells, Entries, Shape, gathered
 from pandas_tba.encoding import encode, of_all_rows
 from pandas_tba.errors import ColumnError, InputError, counted, listed, nearest, shown
-from pandas_tba.groups import Groups, sorted_groups
+from pandas_tba.groups import Groups, check_no_models, place_of, sorted_groups
 from pandas_tba.interchange import (
+    aligned_matrix,
     recalled,
     sums_of_weights,
     weight_columns,
@@ -23,7 +24,7 @@ from pandas_tba.interchange import (
     with_remarks,
 )
 from pandas_tba.labelling import LabelRules, LabelSet, Observed, label_list, label_rules, label_set
-from pandas_tba.levels import plain_index, positions, union
+from pandas_tba.levels import columns_of_keys, plain_index, positions
 
 Array = npt.NDArray[Any]
 Counts = npt.NDArray[np.int64]
@@ -272,6 +273,7 @@ class ConfusionCounts:
         *,
         labels: Iterable[Hashable] | None = None,
         groups: pd.Index | Sequence[Hashable] | None = None,
+        model: Hashable | None = None,
         abstain: Iterable[Hashable] = (),
         pos_label: Hashable | None = None,
     ) -> ConfusionCounts:
@@ -286,6 +288,8 @@ class ConfusionCounts:
             The classes, then come those of `abstain`. Taken from a DataFrame, else 0, 1, ...
         groups : Index or list, optional
             Keys of the G matrices.
+        model : name or number, optional
+            The level of `groups` that holds the models; 0 where it is a list of models.
         abstain : list, optional
             Labels that may be predicted and are no class.
         pos_label : label, optional
@@ -300,6 +304,8 @@ class ConfusionCounts:
         ------
         InputError
             If the shapes do not fit, or a cell is negative, infinite, missing or a fraction.
+        ColumnError
+            If `groups` have no such level for the models.
 
         Examples
         --------
@@ -310,7 +316,7 @@ class ConfusionCounts:
         abstain = label_list("abstain", abstain)
         labels = None if labels is None else label_list("labels", labels)
         if isinstance(matrix, pd.DataFrame):
-            matrix, labels = _aligned_matrix(matrix, labels, abstain)
+            matrix, labels = aligned_matrix(matrix, labels, abstain)
         cells = whole_numbers("matrix", matrix)
         cells = cells[None] if cells.ndim == 2 else cells
         if cells.ndim != 3 or cells.shape[1] != cells.shape[2]:
@@ -325,19 +331,7 @@ class ConfusionCounts:
                 f"`matrix` has {cells.shape[1]} labels, but `labels` and `abstain` name "
                 f"{len(known.values)}: {listed(known.values)}."
             )
-        if groups is None and len(cells) != 1:
-            raise InputError(f"`groups` must name the {len(cells)} matrices.")
-        if groups is None:
-            return cls(Cells(cells.shape, (cells,)), known)
-        if isinstance(groups, (str, bytes, set, frozenset)) or not isinstance(groups, Iterable):
-            raise InputError(f"`groups` must be a list of keys, or an Index; got {shown(groups)}.")
-        index = groups if isinstance(groups, pd.Index) else pd.Index(list(groups))
-        if len(index) != len(cells):
-            raise InputError(
-                f"`groups` names {counted(len(index), 'group')}, but `matrix` holds {len(cells)}."
-            )
-        columns = [index.get_level_values(level) for level in range(index.nlevels)]
-        keys, place = _groups_of_columns(index.names, columns)
+        keys, place = _groups_of_matrices(groups, model, len(cells))
         every = np.arange(cells.shape[1])
         moved = Cells(cells.shape, (cells,)).moved(
             place, every, every, (len(keys), *cells.shape[1:])
@@ -409,6 +403,8 @@ class ConfusionCounts:
                     f"no column {shown(name)} in the table.{nearest(name, table.columns)} "
                     f"Columns: {listed(table.columns)}."
                 )
+        if told.model is not None:
+            check_no_models("by", keys, told.model)
         numbers = whole_numbers("n", table[n].to_numpy(dtype=object))
         sums = [sums_of_weights(str(name), table[name])[numbers > 0] for name in weights]
         table = table[numbers > 0]
@@ -456,14 +452,15 @@ class ConfusionCounts:
                 f"`by` has a key named {shown(hit[0])}, which is also a column of the table; rename it."
             )
         found = self.stored.entries()
-        keys = pd.DataFrame(index=range(len(found.group)))
-        if names:
-            keys = self.groups.take(found.group).set_names(names).to_frame(index=False)
-        table = keys.assign(
-            y_true=self.labels.take(found.truth),
-            y_pred=self.labels.take(found.predicted),
-            **dict(zip(numbers, found.planes, strict=True)),
-        )
+        keys = self.groups.take(found.group)
+        columns = [
+            *(keys.get_level_values(level) for level in range(len(names))),
+            self.labels.take(found.truth),
+            self.labels.take(found.predicted),
+            *found.planes,
+        ]
+        table = pd.DataFrame(dict(enumerate(columns)))
+        table.columns = plain_index([*names, "y_true", "y_pred", *numbers])
         orders: dict[str, Any] = {"y_true": self.label_set.order, "y_pred": self.label_set.order}
         for name, level, is_declared in zip(
             names, self.key_groups.levels, self.key_groups.declared, strict=True
@@ -472,6 +469,31 @@ class ConfusionCounts:
         left_out = {"n_missing": self.n_missing, "missing": self.missing_by_column}
         rules = self.label_set.rules._asdict()
         return with_remarks(table, orders=orders, model=self.model, **rules, **left_out)
+
+
+def _groups_of_matrices(
+    groups: object, model: Hashable | None, number: int
+) -> tuple[Groups, Codes]:
+    """The groups of so many matrices, in order, and the group of each."""
+    if groups is None and number != 1:
+        raise InputError(f"`groups` must name the {number} matrices.")
+    if groups is None and model is None:
+        return Groups(), np.zeros(1, dtype=np.intp)
+    groups = () if groups is None else groups
+    if isinstance(groups, (str, bytes, set, frozenset)) or not isinstance(groups, Iterable):
+        raise InputError(f"`groups` must be a list of keys, or an Index; got {shown(groups)}.")
+    names, columns = columns_of_keys(groups)
+    if len(columns[0]) != number:
+        raise InputError(
+            f"`groups` names {counted(len(columns[0]), 'group')}, but `matrix` holds {number}."
+        )
+    if model is None:
+        return _groups_of_columns(names, columns)
+    at = place_of("model", model, names)
+    columns.insert(0, columns.pop(at))
+    names.pop(at)
+    check_no_models("groups", names, None)
+    return _groups_of_columns(["model", *names], columns, has_model=True)
 
 
 def _groups_of_columns(
@@ -483,25 +505,6 @@ def _groups_of_columns(
     codes = [rows.astype(np.intp) - part.has_missing for part, rows in found]
     levels = [(part.levels(), part.order is not None) for part in slots]
     return sorted_groups(names, levels, np.stack(codes, axis=1), has_model=has_model).in_order()
-
-
-def _aligned_matrix(
-    matrix: pd.DataFrame, labels: Iterable[Hashable] | None, abstain: tuple[Hashable, ...]
-) -> tuple[npt.NDArray[Any], Iterable[Hashable]]:
-    """Square cells over the labels, whatever the order of rows and columns, and the classes."""
-    rows, columns = matrix.index.tolist(), matrix.columns.tolist()
-    if labels is None:
-        labels = [label for label in union([rows, columns], [None])[0] if label not in abstain]
-    known = [*labels, *abstain]
-    unknown = [label for label in (*rows, *columns) if label not in known]
-    if unknown or len(set(rows)) < len(rows) or len(set(columns)) < len(columns):
-        raise InputError(
-            f"`matrix` must name each label once, all of them among {listed(known)}; rows "
-            f"{listed(rows)}, columns {listed(columns)}."
-        )
-    cells = np.zeros((len(known), len(known)), dtype=object)
-    cells[np.ix_(positions(rows, known), positions(columns, known))] = matrix.to_numpy(dtype=object)
-    return cells, labels
 
 
 def _occurring(column: pd.Series, numbers: Counts, name: Hashable) -> tuple[Observed, Codes]:

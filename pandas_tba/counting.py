@@ -17,7 +17,7 @@ from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.encoding import Slots, encode, normal, scored
 from pandas_tba.errors import InputError, KindError, check_flag, shown
 from pandas_tba.grouping import Key, group_keys, warn_many_numbers
-from pandas_tba.groups import Groups, sorted_groups
+from pandas_tba.groups import Groups, check_no_models, sorted_groups
 from pandas_tba.labelling import (
     LabelRules,
     LabelSet,
@@ -27,7 +27,7 @@ from pandas_tba.labelling import (
     scored_pair,
     warn_predicted_only,
 )
-from pandas_tba.levels import positions
+from pandas_tba.levels import plain_index, plain_series, positions
 from pandas_tba.specification import check_schema, with_all_faults
 from pandas_tba.tallying import Tally, tally
 from pandas_tba.validation import (
@@ -137,7 +137,7 @@ def count_arrays(
 
 def _column(name: str, values: Any) -> pd.Series:
     try:
-        column = pd.Series(values)
+        column = plain_series(values)
     except (TypeError, ValueError):
         raise InputError(
             f"`{name}` must be one column of values; got a {type(values).__name__}."
@@ -178,12 +178,8 @@ def _bound(frame: pd.DataFrame, columns: Columns, by: Any) -> Bound:
         for name, column in predictions.items():
             check_not_mixed("y_pred", name, column)
     keys = group_keys(frame, by)
-    taken = [key.name for key in keys if key.name in ("model", columns.model)]
-    if columns.has_models and taken and taken[0] is not None:
-        raise InputError(
-            f"`by`: {shown(taken[0])} is the models' own level here; leave it out of `by`, or rename "
-            "the column."
-        )
+    if columns.has_models:
+        check_no_models("by", [key.name for key in keys], columns.model)
     if columns.model is not None:
         keys = [Key("model", column_of(frame, "model", columns.model)), *keys]
     weights = columns.sample_weight
@@ -276,13 +272,11 @@ def _with_models(groups: Groups, columns: Columns) -> Groups:
     if not columns.is_wide:
         return groups
     models = columns.predictions
-    held = np.empty(len(models), dtype=object)
-    held[:] = models
     model = np.repeat(np.arange(len(models)), len(groups))
     return replace(
         groups,
         names=("model", *groups.names),
-        levels=(pd.Index(models, tupleize_cols=False), *groups.levels),
+        levels=(plain_index(models), *groups.levels),
         codes=np.column_stack([model, np.tile(groups.codes, (len(models), 1))]),
         declared=(True, *groups.declared),
         has_model=True,

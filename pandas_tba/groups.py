@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pandas_tba.errors import ColumnError, listed, nearest, shown
+from pandas_tba.errors import ColumnError, InputError, listed, nearest, shown
 from pandas_tba.levels import order_of, plain_index, positions, union
 
 Codes = npt.NDArray[np.intp]
@@ -87,18 +87,7 @@ class Groups:
 
     def place_of(self, level: Hashable) -> int:
         """Place of the key of that name, or of that number."""
-        if level in self.names:
-            return self.names.index(level)
-        if (
-            isinstance(level, int)
-            and not isinstance(level, bool)
-            and -len(self.names) <= level < len(self.names)
-        ):
-            return level % len(self.names)
-        raise ColumnError(
-            f"`levels` must name keys of the groups; got {shown(level)}."
-            f"{nearest(level, self.names)} Keys: {listed(self.names) or 'none'}."
-        )
+        return place_of("levels", level, self.names)
 
     def join(self, other: Groups) -> Groups:
         """Groups of both, one after the other (they may repeat), over common levels."""
@@ -114,6 +103,29 @@ class Groups:
         else:
             codes = np.concatenate([np.stack(mine, axis=1), np.stack(theirs, axis=1)])
         return Groups(self.names, tuple(levels), codes, tuple(declared), self.has_model)
+
+
+def place_of(argument: str, level: Hashable, names: Sequence[Hashable]) -> int:
+    """Place among the names of the key of that name, or of that number."""
+    if level in names:
+        return names.index(level)
+    is_number = isinstance(level, int) and not isinstance(level, bool)
+    if is_number and -len(names) <= level < len(names):  # type: ignore[operator]
+        return level % len(names)  # type: ignore[operator]
+    raise ColumnError(
+        f"`{argument}` must name keys of the groups; got {shown(level)}."
+        f"{nearest(level, names)} Keys: {listed(names) or 'none'}."
+    )
+
+
+def check_no_models(argument: str, names: Sequence[Hashable], model: Hashable | None) -> None:
+    """InputError where a key is that of the models, or has the name of their level."""
+    taken = [name for name in names if name is not None and name in ("model", model)]
+    if taken:
+        raise InputError(
+            f"`{argument}`: {shown(taken[0])} is the models' own level here; leave it out of "
+            f"`{argument}`, or rename it."
+        )
 
 
 def _joined_level(first: Groups, second: Groups, key: int) -> tuple[pd.Index, bool]:

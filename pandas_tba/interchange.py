@@ -5,7 +5,7 @@ Remarks in the attrs are JSON, so that Parquet keeps them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.errors import InputError, listed, shown
+from pandas_tba.levels import plain_index, positions, union
 
 
 class Remarks(NamedTuple):
@@ -44,7 +45,7 @@ def recalled(
     if model is None and told.get("model") in table.columns:
         model = told["model"]
     ordered = {
-        name: pd.Categorical(table[name], categories=order)
+        name: pd.Categorical(table[name], categories=plain_index(order))
         for name, order in told.get("orders", {}).items()
         if name in table.columns and table[name].dropna().isin(order).all()
     }
@@ -118,3 +119,22 @@ def whole_numbers(argument: str, values: Any) -> npt.NDArray[np.int64]:
             f"{listed(bad.tolist(), 3)}."
         )
     return exact.astype(np.int64)
+
+
+def aligned_matrix(
+    matrix: pd.DataFrame, labels: Iterable[Hashable] | None, abstain: tuple[Hashable, ...]
+) -> tuple[npt.NDArray[Any], Iterable[Hashable]]:
+    """Square cells over the labels, whatever the order of rows and columns, and the classes."""
+    rows, columns = matrix.index.tolist(), matrix.columns.tolist()
+    if labels is None:
+        labels = [label for label in union([rows, columns], [None])[0] if label not in abstain]
+    known = [*labels, *abstain]
+    unknown = [label for label in (*rows, *columns) if label not in known]
+    if unknown or len(set(rows)) < len(rows) or len(set(columns)) < len(columns):
+        raise InputError(
+            f"`matrix` must name each label once, all of them among {listed(known)}; rows "
+            f"{listed(rows)}, columns {listed(columns)}."
+        )
+    cells = np.zeros((len(known), len(known)), dtype=object)
+    cells[np.ix_(positions(rows, known), positions(columns, known))] = matrix.to_numpy(dtype=object)
+    return cells, labels

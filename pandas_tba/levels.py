@@ -11,6 +11,7 @@ import decimal
 import numbers
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cache
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,40 @@ def plain_index(values: Sequence[Value] | pd.Index, name: Hashable = None) -> pd
         return pd.Index(values, name=name)
     except UnicodeEncodeError:  # half a character, which Arrow cannot hold
         return pd.Index(values, dtype=object, name=name)
+
+
+def columns_of_keys(keys: Iterable[Value]) -> tuple[list[Hashable], list[Any]]:
+    """Names of the levels, and the values of each, as `pandas.Index` makes them of a list."""
+    if isinstance(keys, pd.Index):
+        levels = range(keys.nlevels)
+        return list(keys.names), [keys.get_level_values(level) for level in levels]
+    held: list[Any] = list(keys)
+    are_tuples = bool(held) and all(isinstance(key, tuple) for key in held)
+    # no MultiIndex is made: it hashes texts as `factorized` must not
+    parts = zip_longest(*held) if are_tuples else [held]
+    columns = [plain_series(list(part)) for part in parts]
+    return [None] * len(columns), columns
+
+
+def plain_series(values: Any, dtype: Any = None) -> pd.Series:
+    """Column of the values, in which text that Arrow cannot hold stays as it is."""
+    try:
+        return pd.Series(values, dtype=dtype)
+    except UnicodeEncodeError:
+        return pd.Series(values, dtype=object)
+
+
+def factorized(values: Any) -> tuple[np.ndarray, Any]:
+    """Code of each value, -1 where it is missing, and the distinct values as they occur."""
+    if isinstance(values.dtype, pd.StringDtype) and values.dtype.storage == "python":
+        codes, found = factorized(values.to_numpy(dtype=object))
+        return codes, pd.array(found, dtype=values.dtype)
+    if values.dtype != object:
+        return pd.factorize(values)
+    # pandas 2.2 hashes an array of text alone as C strings: they end at a NUL, and all that hold
+    # half a character are one
+    codes, found = pd.factorize(np.append(values, np.array([None])))
+    return codes[:-1], found
 
 
 @cache

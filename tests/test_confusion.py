@@ -3,13 +3,17 @@
 import decimal
 import pickle
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot as plt
 from pandas.testing import assert_frame_equal
 
 import pandas_tba as tba
+from pandas_tba.rankings import rankings_of
 
+mpl.use("agg")
 MATRIX = [[63, 27], [2, 8]]
 from_matrix, from_table = tba.ConfusionCounts.from_matrix, tba.ConfusionCounts.from_table
 
@@ -75,6 +79,7 @@ def test_from_matrix_with_abstain():
         (pd.Index([2, 1], name="g"), [1, 2]),
         (pd.CategoricalIndex(["v", "u"], categories=["v", "u"]), ["v", "u"]),
         (pd.MultiIndex.from_tuples([("b", 1), ("a", 2)], names=["g", "h"]), [("a", 2), ("b", 1)]),
+        ([("b", 1), ("a", 2)], [("a", 2), ("b", 1)]),
     ],
     ids=str,
 )
@@ -92,6 +97,30 @@ def test_from_matrix_with_a_missing_group():
 
 def test_from_matrix_adds_groups_that_repeat():
     assert from_matrix([MATRIX, MATRIX], groups=["u", "u"]).rows.tolist() == [200]
+
+
+@pytest.mark.parametrize("by", [None, "h"])
+@pytest.mark.parametrize("name", ["model", "who", None])
+def test_from_matrix_with_models(frame, by, name):
+    expected = (
+        frame.assign(other=frame["g"].map({"u": "a", "v": "b", "w": "c"}))
+        .tba(y_pred=["other", "y_pred"], labels=[*"abc"])
+        .counts(by)
+    )
+    keys = [expected.groups.get_level_values(at) for at in range(expected.groups.nlevels)]
+    models = keys[0].rename(name)
+    groups = pd.MultiIndex.from_arrays([*keys[1:], models]) if by else models
+    levels = {groups.nlevels - 1, -1, *([] if name is None else [groups.names[-1]])}
+    for model in levels:
+        found = from_matrix(expected.cells, labels=[*"abc"], groups=groups, model=model)
+        assert_frame_equal(found.to_table(), expected.to_table())
+        assert found.model == "model"
+        for ask in (tba.per_class, tba.crossings):
+            assert_frame_equal(ask(found), ask(expected))
+        titles = [ranking.title for ranking in rankings_of(found)]
+        assert titles == [ranking.title for ranking in rankings_of(expected)]
+        assert np.shape(tba.plot_curve(found)) == (() if by is None else (3,))
+    plt.close("all")
 
 
 NUMBERS = {

@@ -711,13 +711,19 @@ ERRORS = {
         {"model": [*"aabb"]},
         lambda df: df.tba(y_pred=["y_pred", "y_true"]).score(by="model"),
         tba.InputError,
-        "`by`: 'model' is the models' own level here; leave it out of `by`, or rename the column.",
+        "`by`: 'model' is the models' own level here; leave it out of `by`, or rename it.",
+    ),
+    "key named model beside one without a name": (
+        {"model": [*"aabb"]},
+        lambda df: df.tba(y_pred=["y_pred", "y_true"]).score(by=[df["segment"].array, "model"]),
+        tba.InputError,
+        "`by`: 'model' is the models' own level here; leave it out of `by`, or rename it.",
     ),
     "key is the model": (
         {"m": [*"aabb"]},
         lambda df: df.tba(model="m").score(by="m"),
         tba.InputError,
-        "`by`: 'm' is the models' own level here; leave it out of `by`, or rename the column.",
+        "`by`: 'm' is the models' own level here; leave it out of `by`, or rename it.",
     ),
     "key named n, to_table": (
         {"n": [*"aabb"]},

@@ -231,6 +231,44 @@ OTHERS = {
         tba.InputError,
         "`groups` names 3 groups, but `matrix` holds 2.",
     ),
+    "matrix: no such model": (
+        lambda: matrix([[[1, 2], [0, 3]]] * 2, groups=pd.Index([*"ab"], name="who"), model="whom"),
+        tba.ColumnError,
+        "`model` must name keys of the groups; got 'whom'. Did you mean 'who'? Keys: 'who'.",
+    ),
+    "matrix: a model without groups": (
+        lambda: matrix([[1, 2], [0, 3]], model="who"),
+        tba.InputError,
+        "`groups` names 0 groups, but `matrix` holds 1.",
+    ),
+    "matrix: another level named model": (
+        lambda: matrix(
+            [[[1, 2], [0, 3]]],
+            groups=pd.MultiIndex.from_tuples([("a", "b")], names=["model", "who"]),
+            model="who",
+        ),
+        tba.InputError,
+        (
+            "`groups`: 'model' is the models' own level here; leave it out of `groups`, or rename it."
+        ),
+    ),
+    "table: another column named model": (
+        lambda: from_table(
+            pd.DataFrame({"y_true": [1], "y_pred": [1], "n": [1], "who": "a", "model": "b"}),
+            model="who",
+        ),
+        tba.InputError,
+        "`by`: 'model' is the models' own level here; leave it out of `by`, or rename it.",
+    ),
+    "table: by the models": (
+        lambda: from_table(
+            pd.DataFrame({"y_true": [1], "y_pred": [1], "n": [1], "who": "a"}),
+            model="who",
+            by="who",
+        ),
+        tba.InputError,
+        "`by`: 'who' is the models' own level here; leave it out of `by`, or rename it.",
+    ),
     "frame with a label twice": (
         lambda: matrix(pd.DataFrame([[1, 2], [3, 4]], index=[*"aa"], columns=[*"ab"])),
         tba.InputError,

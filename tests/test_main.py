@@ -220,7 +220,7 @@ def test_a_check_may_be_undetermined(capsys, tmp_path):
         ("report {income} --y-pred logit --weight sex", "income.csv: column 'sex' must hold numbers; could not convert string to float: 'Female'."),
         ("report {income} --y-score p_logit race", "income.csv: column 'race' must hold numbers; could not convert string to float: "),
         ("report {income} --y-pred logit --model sex --row sex", "--model and --row both name 'sex': one tells whose prediction a row is, the other which case it is about."),
-        ("report {income} --y-pred logit --model sex --by sex", "--by: 'sex' is the models' own level here; leave it out of --by, or rename the column."),
+        ("report {income} --y-pred logit --model sex --by sex", "--by: 'sex' is the models' own level here; leave it out of --by, or rename it."),
         ("report {income} --y-pred logit --t nan", "--t must be a number or a list of numbers, infinite ones included; got nan."),
         ("check {income} --y-pred logit --by sex --max-gap 2", "--max-gap must lie between 0 and 1; got 2.0."),
         ("report /no/file.parquet", "No such file or directory: /no/file.parquet"),
