@@ -109,7 +109,8 @@ def choose_t(
     columns = _rule_columns(classes, support, t, residual)
     check_names(counts, [*columns, "rule"])
     index = _rule_index(counts, list(rules))
-    return described(pd.DataFrame(columns).set_axis(index), counts, None, "own")
+    table = pd.DataFrame(dict(enumerate(columns.values()))).set_axis(index)
+    return described(table.set_axis(plain_index([*columns]), axis=1), counts, None, "own")
 
 
 def _log_costs(classes: list[Hashable], cost: Mapping[Any, float] | pd.Series) -> FloatArray:
@@ -290,8 +291,8 @@ def crossings(
     --------
     >>> import pandas_tba as tba
     >>> cells = [[[88, 2], [6, 4]], [[80, 10], [1, 9]]]
-    >>> counts = tba.ConfusionCounts.from_matrix(cells, groups=["A", "B"])
-    >>> tba.crossings(counts, between="groups")["t_star"].round(3).tolist()
+    >>> counts = tba.ConfusionCounts.from_matrix(cells, groups=["A", "B"], model=0)
+    >>> tba.crossings(counts)["t_star"].round(3).tolist()
     [0.786]
     """
     check_counts(counts)

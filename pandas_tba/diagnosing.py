@@ -27,6 +27,7 @@ from pandas_tba.framing import (
     with_t,
 )
 from pandas_tba.intervals import check_level, check_replicates, resampled
+from pandas_tba.levels import plain_series
 from pandas_tba.tempering import class_weights, tempered_mean, tempered_slope
 
 FloatArray = npt.NDArray[np.float64]
@@ -112,7 +113,9 @@ def diagnose(
     ]
     values = sizes(counts, support)
     values |= {name: np.stack([part[name] for part in parts], axis=1) for name in _DIAGNOSIS}
-    table = pd.DataFrame({name: over_t(held, len(parts)) for name, held in values.items()})
+    table = pd.DataFrame(
+        {name: plain_series(over_t(held, len(parts))) for name, held in values.items()}
+    )
     table = table.assign(reading=texts(table["reading"]), reason=texts(table["reason"]))
     index = with_t(counts.groups, counts, exponents) if is_list else counts.groups
     return described(table.set_axis(index), counts, t, "own")

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.errors import KindError, shown
-from pandas_tba.levels import as_python, is_missing, kinds_of, plain_index
+from pandas_tba.levels import as_python, factorized, is_missing, kinds_of, plain_index
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -336,7 +336,7 @@ def _dictionary_slots(chunks: pa.ChunkedArray) -> Slots:
 
 def hashed(values: Any) -> Slots:
     """Slots of any values by hashing them, in the order in which they occur."""
-    codes, found = pd.factorize(values, use_na_sentinel=True)
+    codes, found = factorized(values)
     has_missing = bool(len(codes) and codes.min() < 0)
     levels = pd.Index(found, dtype=found.dtype, tupleize_cols=False)
     if levels.dtype == object:

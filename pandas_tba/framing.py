@@ -13,6 +13,7 @@ import pandas as pd
 from pandas_tba.catalog import Metric
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.errors import InputError, KindError, check_choice, listed, shown
+from pandas_tba.levels import plain_series
 from pandas_tba.tempering import check_t
 
 FloatArray = npt.NDArray[np.float64]
@@ -214,4 +215,4 @@ def absent_classes(classes: Sequence[Any], support: FloatArray) -> str:
 def texts(values: Any) -> pd.Series:
     """A column of text, of the dtype that pandas gives to text."""
     # without a dtype, a table of no rows would have another one than a table of some
-    return pd.Series(list(values), dtype=pd.Index([""]).dtype)
+    return plain_series(list(values), dtype=pd.Index([""]).dtype)

@@ -19,7 +19,7 @@ from pandas_tba.errors import InputError, counted, listed, shown
 from pandas_tba.grouping import Key, warn_many_numbers
 from pandas_tba.groups import Groups
 from pandas_tba.labelling import LabelSet, Observed, label_rules, label_set
-from pandas_tba.levels import order_of, plain_index, positions
+from pandas_tba.levels import factorized, order_of, plain_index, positions
 from pandas_tba.tallying import tally
 from pandas_tba.validation import check_frame, column_of
 
@@ -276,7 +276,7 @@ class _Cases(NamedTuple):
 
 
 def _wide_cases(bound: Bound, truth: Codes, right: Array) -> _Cases:
-    models = pd.Index(list(bound.predictions), tupleize_cols=False)
+    models = plain_index(list(bound.predictions))
     return _Cases(bound, truth, models, True, right)
 
 
@@ -285,10 +285,10 @@ def _long_cases(bound: Bound, truth: Codes, right: Array) -> _Cases:
     model, *keys, row = bound.keys
     for argument, key in (("model", model), ("row", row)):
         _check_complete(argument, key)
-    case = pd.factorize(row.values)[0]  # numbered by the first row of each
+    case = factorized(row.values)[0]  # numbered by the first row of each
     is_first = ~pd.Series(case).duplicated().to_numpy()
     first = np.flatnonzero(is_first)
-    values = [truth, *(pd.factorize(key.values)[0] for key in keys)]
+    values = [truth, *(factorized(key.values)[0] for key in keys)]
     for argument, codes in zip(["y_true", *["by"] * len(keys)], values, strict=True):
         _check_constant(argument, row, case[codes != codes[first[case]]], first)
     models, scorer, is_declared = _models(model)
@@ -302,8 +302,8 @@ def _long_cases(bound: Bound, truth: Codes, right: Array) -> _Cases:
 def _models(model: Key) -> tuple[pd.Index, Codes, bool]:
     """The models that occur, in order, the place of each row's model, and whether they are declared."""
     slots = encode(model.values)
-    codes, found = pd.factorize(model.values)
-    levels = plain_index(pd.Index(found, tupleize_cols=False).tolist())
+    codes, found = factorized(model.values)
+    levels = plain_index(pd.Index(found, dtype=found.dtype, tupleize_cols=False).tolist())
     order = order_of(levels)
     if slots.order is not None:
         order = np.argsort(positions(levels, slots.order.tolist()))

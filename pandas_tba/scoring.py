@@ -74,7 +74,8 @@ def _keys(bound: Bound, columns: Columns) -> list[pd.Series]:
     if not columns.is_wide:
         return keys
     models = columns.predictions
-    keys = [pd.concat([key] * len(models), ignore_index=True) for key in keys]
+    every = np.tile(np.arange(bound.n_rows), len(models))
+    keys = [key.take(every).reset_index(drop=True) for key in keys]
     at = np.repeat(np.arange(len(models)), bound.n_rows)
     model = pd.Categorical.from_codes(at, categories=plain_index(models))
     return [pd.Series(model, name="model"), *keys]
@@ -88,11 +89,8 @@ def decided(frame: pd.DataFrame, columns: Columns, *, t: float, prevalence: Any)
             "decide() needs the probability of every class: "
             "df.tba(y_true='y', y_score={'no': 'p_no', 'yes': 'p_yes'}).decide(t=0.5)."
         )
-    held = {
-        label: score_values(column, column_of(frame, "y_score", column))
-        for label, column in named.items()
-    }
-    probabilities = pd.DataFrame(held, index=frame.index)
+    held = [score_values(name, column_of(frame, "y_score", name)) for name in named.values()]
+    probabilities = pd.DataFrame(dict(enumerate(held)), index=frame.index)
     probabilities.columns = plain_index(list(named))
     if isinstance(prevalence, str):
         prevalence = _share_in_frame(frame, columns, list(named), prevalence)

@@ -13,7 +13,7 @@ from pandas_tba.catalog import find_metrics
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.differences import common_difference
 from pandas_tba.errors import InputError, shown
-from pandas_tba.framing import described
+from pandas_tba.framing import described, texts
 from pandas_tba.groups import Groups
 from pandas_tba.intervals import check_level
 from pandas_tba.measures import (
@@ -96,9 +96,12 @@ def slices(
     whole = measure.sums.totals(models, n_models).at(sliced.models)
     columns = _columns(counts, sliced, whole, exponent, level)
     order = np.lexsort((columns["score"], columns["n_absent"] > 0, sliced.models))
-    table = pd.DataFrame({name: column[order] for name, column in columns.items()})
-    for name in ("slice", "reason"):
-        table[name] = table[name].astype("str")
+    table = pd.DataFrame(
+        {
+            name: texts(column[order]) if name in ("slice", "reason") else column[order]
+            for name, column in columns.items()
+        }
+    )
     if counts.key_groups.has_model:
         level_of_models = counts.key_groups.keep([0]).in_order()[0].index()
         table.index = level_of_models.take(sliced.models[order])

@@ -7,7 +7,7 @@ on the distinct values of each column, to name every fault at once.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -19,7 +19,7 @@ from pandas_tba.columns import Columns, Missing
 from pandas_tba.encoding import normal
 from pandas_tba.errors import InputError, KindError, counted, listed, shown
 from pandas_tba.labelling import LabelRules, Observed, check_kinds, label_rules
-from pandas_tba.levels import is_missing
+from pandas_tba.levels import factorized, is_missing
 from pandas_tba.validation import (
     as_numbers,
     check_not_mixed,
@@ -162,9 +162,9 @@ def _by_value(column: pd.Series, holds: Any) -> pd.Series:
 def _factorized(column: pd.Series) -> tuple[npt.NDArray[np.intp], list[Any]]:
     """Codes and values of a column, missing ones too; texts in place of what cannot be hashed."""
     try:
-        codes, found = pd.factorize(normal(column))
+        codes, found = factorized(normal(column))
     except (TypeError, NotImplementedError):
-        codes, found = pd.factorize(pd.Series([*map(repr, column)], dtype=object))
+        codes, found = factorized(pd.Series([*map(repr, column)], dtype=object))
     values = [*found.tolist(), None]  # where code -1 points
     return np.where(codes < 0, len(values) - 1, codes), values
 
@@ -216,17 +216,29 @@ def faults_of(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
     if columns.missing == "drop":
         complete = np.logical_and.reduce([column.notna() for column in held.values()])
         held = {name: column[complete] for name, column in held.items()}
+    # pandera cannot write every name into its table, and has one of its own for the whole frame
+    numbers = {name: str(at) for at, name in enumerate(held)}
     few, rows = {}, {}
     for name, column in held.items():
         is_numeric = name == columns.sample_weight or columns.y_score is not None
         first, number = _distinct(column)
         kept = _kept(first, number, is_numeric=is_numeric and name != columns.y_true, rules=rules)
-        few[name], rows[name] = first.iloc[kept].reset_index(drop=True), number[kept]
-    asked = schema_of(replace(columns, model=None))
-    failures = failures_of(asked, _side_by_side(few))
+        few[numbers[name]] = _writable(first.iloc[kept].reset_index(drop=True))
+        rows[numbers[name]] = number[kept]
+    failures = failures_of(schema_of(_renamed(columns, numbers)), _side_by_side(few))
     if failures is None:
         return pd.DataFrame(columns=["column", "check", "failure_case", "rows"])
-    return _with_rows(failures, rows)
+    return _with_rows(failures, rows, list(held))
+
+
+def _renamed(columns: Columns, names: Mapping[Hashable, str]) -> Columns:
+    """The same question of columns of other names, models apart."""
+    argument = "y_pred" if columns.y_score is None else "y_score"
+    renamed: Any = {argument: [names[name] for name in columns.predictions]}
+    weights = None if columns.sample_weight is None else names[columns.sample_weight]
+    return replace(
+        columns, y_true=names[columns.y_true], sample_weight=weights, model=None, **renamed
+    )
 
 
 def _distinct(column: pd.Series) -> tuple[pd.Series, npt.NDArray[np.intp]]:
@@ -258,15 +270,33 @@ def _kept(
     return np.sort(np.lexsort((-rows, ~is_fault))[:_MOST_VALUES])
 
 
-def _side_by_side(few: dict[Hashable, pd.Series]) -> pd.DataFrame:
+class _Escaped(str):
+    """Text that is written by its code, as pandera writes out whatever fails a check."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return ascii(self)
+
+
+def _writable(column: pd.Series) -> pd.Series:
+    """The same values; with half a character they can be written, too."""
+    held = column.tolist()
+    if all(value.isascii() for value in held if isinstance(value, str)):
+        return column
+    escaped = [_Escaped(value) if isinstance(value, str) else value for value in held]
+    return pd.Series(escaped, index=column.index, dtype=object)
+
+
+def _side_by_side(few: dict[str, pd.Series]) -> pd.DataFrame:
     """One frame of columns of several lengths; shorter ones repeat their first value."""
     longest = max(map(len, few.values()), default=0)
     at = np.arange(longest)
     padded = [
-        column.iloc[np.where(at < len(column), at, 0)].reset_index(drop=True)
+        column.iloc[np.where(at < len(column), at, 0)].reset_index(drop=True).rename(None)
         for column in few.values()
     ]
-    return pd.concat(padded, axis=1).set_axis(pd.Index(few, tupleize_cols=False), axis=1)
+    return pd.concat(padded, axis=1).set_axis(list(few), axis=1)
 
 
 def failures_of(asked: Any, frame: pd.DataFrame) -> pd.DataFrame | None:
@@ -289,7 +319,7 @@ def failures_of(asked: Any, frame: pd.DataFrame) -> pd.DataFrame | None:
     return None
 
 
-def _with_rows(failures: pd.DataFrame, rows: dict[Hashable, Any]) -> pd.DataFrame:
+def _with_rows(failures: pd.DataFrame, rows: dict[str, Any], names: list[Hashable]) -> pd.DataFrame:
     """The same faults as lines of column, check, failure_case and rows, none of them twice."""
     lines: list[tuple[Any, ...]] = []
     for column, check, case, at in failures[
@@ -302,7 +332,9 @@ def _with_rows(failures: pd.DataFrame, rows: dict[Hashable, Any]) -> pd.DataFram
         if found is None:
             lines.append((None, name, None, None))
         else:
-            lines.append((column, name, case, int(found.sum() if pd.isna(at) else found[int(at)])))
+            total = found.sum() if pd.isna(at) else found[int(at)]
+            held = str.__str__(case) if isinstance(case, _Escaped) else case
+            lines.append((names[int(column)], name, held, int(total)))
     table = pd.DataFrame(lines, columns=["column", "check", "failure_case", "rows"], dtype=object)
     return table.astype({"rows": "Int64"})
 
@@ -345,7 +377,8 @@ _SAYS = {
 def _lines(cases: pd.DataFrame) -> list[str]:
     """One short line for each column and check."""
     lines = []
-    for (column, check), found in cases.groupby(["column", "check"], sort=False, dropna=False):
+    columns = cases["column"].map(repr)  # text that pandas can group, whatever the names are
+    for (_, check), found in cases.groupby([columns, "check"], sort=False, dropna=False):
         says = _SAYS.get(str(check), f"fails {check}")
         if found["rows"].isna().all():
             lines.append(says)
@@ -353,7 +386,7 @@ def _lines(cases: pd.DataFrame) -> list[str]:
         worst = found.sort_values("rows", ascending=False, kind="stable")["failure_case"]
         examples = f", such as {listed(worst, 3)}" if check in ("expected", "weight") else ""
         lines.append(
-            f"{shown(column)}: {says} ({counted(int(found['rows'].sum()), 'row')}){examples}"
+            f"{shown(found['column'].iloc[0])}: {says} ({counted(int(found['rows'].sum()), 'row')}){examples}"
         )
     more = len(lines) - 5
     return [*lines[:5], f"and {counted(more, 'more fault')}"] if more > 0 else lines
@@ -371,7 +404,13 @@ def check_schema(frame: pd.DataFrame, columns: Columns, asked: Any) -> None:
     bound = [columns.y_true, *columns.predictions, columns.model, columns.sample_weight]
     wanted = dict.fromkeys(name for name in bound if name is not None)
     wanted.update(dict.fromkeys(name for name in asked.columns if name in frame.columns))
-    failures = failures_of(asked, frame[list(wanted)])
+    try:
+        failures = failures_of(asked, frame[list(wanted)])
+    except UnicodeEncodeError as fault:
+        raise InputError(
+            f"pandera cannot say whether the frame meets `schema`: {fault}. Rename the column, or "
+            "replace the text."
+        ) from None
     if failures is None:
         return
     cases = failures.groupby(["column", "check"], sort=False, dropna=False)

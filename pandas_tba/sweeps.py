@@ -20,6 +20,7 @@ from pandas_tba.drawing import (
     shares,
 )
 from pandas_tba.errors import InputError, KindError
+from pandas_tba.levels import factorized
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,8 +92,13 @@ def _panels_of(swept: Any) -> tuple[list[str] | None, npt.NDArray[np.intp]]:
     others = [name for name in ("step", "t") if name in index.names]
     if len(others) == index.nlevels:
         return None, np.zeros(len(index), dtype=np.intp)
-    place, keys = pd.factorize(index.droplevel(others), use_na_sentinel=False)
-    return [named(key) for key in keys], place
+    keys = index.droplevel(others)
+    place = np.zeros(len(keys), dtype=np.intp)
+    for level in range(keys.nlevels):
+        codes = factorized(keys.get_level_values(level))[0]
+        place = pd.factorize(place * (codes.max(initial=0) + 2) + codes)[0]
+    first = np.unique(place, return_index=True)[1]
+    return [named(key) for key in keys.take(first)], place
 
 
 def _place_of_best(best: Any, swept: pd.DataFrame, n_groups: int) -> npt.NDArray[np.intp]:

@@ -182,7 +182,7 @@ def _joined_levels(
     if len(dtypes) == 1 and all(part.values.equals(first.values) for part in parts):
         return Levels(first.values, None), [np.arange(len(first.values))] * len(parts)
     pieces = [part.values if len(dtypes) == 1 else part.values.astype(object) for part in parts]
-    values = pieces[0].append(pieces[1:])
+    values = _appended(pieces)
     if at >= 0 and values.dtype == object:
         name = question.bound.labelled()[at][0]
         check_not_mixed("y_pred" if at else "y_true", name, pd.Series(values))
@@ -190,6 +190,13 @@ def _joined_levels(
     place = slots.block(0, len(values)).astype(np.intp)
     ends = np.cumsum([len(part.values) for part in parts])[:-1]
     return Levels(slots.levels(), None), np.split(place, ends)
+
+
+def _appended(pieces: Sequence[pd.Index]) -> pd.Index:
+    try:
+        return pieces[0].append(list(pieces[1:]))
+    except UnicodeEncodeError:  # half a character, which Arrow cannot hold
+        return plain_index([value for piece in pieces for value in piece])
 
 
 def _joined_lines(parts: Sequence[Lines], places: Sequence[Sequence[Codes]]) -> Lines:
@@ -337,5 +344,5 @@ def _with_models(bound: Bound, tally: Tally, columns: Columns) -> tuple[Bound, T
     model = np.repeat(np.arange(n_models), G)
     groups = np.column_stack([model, np.tile(tally.groups, (n_models, 1))])
     places = [slice(at * G, (at + 1) * G) for at in range(n_models)]
-    keys = [Key("model", pd.Index(columns.predictions)), *bound.keys]
+    keys = [Key("model", plain_index(columns.predictions)), *bound.keys]
     return bound._replace(keys=keys), Tally(groups, tally.tables), places

@@ -13,7 +13,7 @@ from pandas_tba.cells import Cells
 from pandas_tba.encoding import Slots, StoredSlots, encode, narrowest, normal, of_all_rows, scored
 from pandas_tba.engines.combining import Combinations, Levels, Lines, Question
 from pandas_tba.grouping import group_keys
-from pandas_tba.levels import plain_index
+from pandas_tba.levels import factorized, plain_index
 from pandas_tba.tallying import tally
 from pandas_tba.validation import as_numbers, check_not_mixed, is_weight, number_error
 
@@ -222,7 +222,7 @@ def _levels(dictionary: Any) -> tuple[pd.Index, npt.NDArray[np.intp] | None]:
     NaN may stand beside null in a dictionary, and -0.0 beside 0.0.
     """
     entries = plain_index(dictionary.to_pandas())
-    place, found = pd.factorize(entries)
+    place, found = factorized(entries)
     same = len(found) == len(entries)
     return (entries, None) if same else (plain_index(found), np.append(place, -1))
 
