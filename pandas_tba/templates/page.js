@@ -42,31 +42,72 @@
     element,
     counts: counts.tables[Number(element.dataset.table)],
     shownT: element.querySelector(".shown-t"),
-    rows: [...element.tBodies[0].rows].map((row) => ({
-      row,
+    groups: [...element.tBodies[0].rows].map((row) => ({
       place: Number(row.dataset.row),
-      rank: row.querySelector(".rank"),
-      score: row.querySelector(".score"),
+      cells: [...row.cells].slice(1, -1).map(({ className, dataset, textContent }) => ({
+        className,
+        number: dataset.number,
+        text: textContent,
+      })),
     })),
+    unwritten: [],
+    turn: 0,
   }));
 
-  const rank = ({ element, rows, shownT, counts: table }, t, from) => {
-    const scores = scoresOf(table, t, from);
-    const lacks = table.support.map((row, g) => row.includes(0) || Number.isNaN(scores[g]));
+  const write = (cell, text) => {
+    (cell.firstElementChild ?? cell).textContent = text;
+  };
+
+  const writeRow = ([row, { cells, rank, score }]) => {
+    const [first, ...others] = row.cells;
+    const last = others.pop();
+    write(first, rank);
+    write(last, Number.isNaN(score) ? dash : score.toFixed(3));
+    last.dataset.number = score;
+    others.forEach((cell, at) => {
+      write(cell, cells[at].text);
+      cell.className = cells[at].className;
+      if (cells[at].number !== undefined) cell.dataset.number = cells[at].number;
+    });
+  };
+
+  const writeSome = (table, most) => {
+    clearTimeout(table.turn);
+    table.unwritten.splice(0, most).forEach(writeRow);
+    table.element.setAttribute("aria-busy", table.unwritten.length > 0);
+    if (table.unwritten.length) table.turn = setTimeout(writeSome, 0, table, most);
+  };
+
+  const finish = () => ranked.forEach((table) => writeSome(table, Infinity));
+
+  // rows keep their places and change their text, which is quicker than to move them: those in sight
+  // and about it at once, the others in turns that leave time for the next move of the slider
+  const writeRows = (table) => {
+    const { element, groups } = table;
+    const top = element.parentElement.getBoundingClientRect().top;
+    const pairs = [...element.tBodies[0].rows].map((row, at) => [row, groups[at]]);
+    const seen = pairs.findIndex(([row]) => row.getBoundingClientRect().bottom > top);
+    const first = Math.max(0, seen - 50);
+    table.unwritten = [...pairs.slice(first), ...pairs.slice(0, first)];
+    writeSome(table, 100);
+  };
+
+  const rank = (table, t, from) => {
+    const { element, groups, shownT, counts: { support } } = table;
+    const scores = scoresOf(table.counts, t, from);
+    const lacks = support.map((row, g) => row.includes(0) || Number.isNaN(scores[g]));
     const worth = (g) => (Number.isNaN(scores[g]) ? -1 : scores[g]);
-    rows.sort(
+    groups.sort(
       ({ place: g }, { place: h }) => lacks[g] - lacks[h] || worth(h) - worth(g) || g - h,
     );
-    rows.forEach((row, at) => {
-      const score = scores[row.place];
-      row.score.dataset.number = score;
-      row.score.textContent = Number.isNaN(score) ? dash : score.toFixed(3);
-      row.rank.textContent = lacks[row.place] ? dash : at + 1;
+    groups.forEach((group, at) => {
+      group.rank = lacks[group.place] ? dash : `${at + 1}`;
+      group.score = scores[group.place];
     });
-    element.tBodies[0].append(...rows.map(({ row }) => row));
+    writeRows(table);
     element.querySelectorAll("th[aria-sort]").forEach((header) => header.removeAttribute("aria-sort"));
     shownT.textContent = t.toFixed(2);
-    return rows.length ? rows[0].row.querySelector("th").textContent : "";
+    return groups.length ? groups[0].cells[0].text : "";
   };
 
   const move = () => {
@@ -99,6 +140,7 @@
   const isOpen = (key) => key === dash || key === "NaN" || key === "nan";
 
   const sort = (header) => {
+    finish();
     const table = header.closest("table");
     const column = header.cellIndex;
     const descending = header.getAttribute("aria-sort") === "ascending";
@@ -123,5 +165,6 @@
   controls.hidden = false;
   slider.addEventListener("input", move);
   controls.addEventListener("change", move);
+  window.addEventListener("beforeprint", finish);
   move();
 })();
