@@ -19,11 +19,13 @@ from pandas_tba.drawing import (
     Layout,
     inches_of,
     layout_of,
+    legend_inches,
     matplotlib,
     named,
     noted,
     panels,
     places_of,
+    scores_only,
     shares,
 )
 from pandas_tba.errors import counted, listed
@@ -44,6 +46,9 @@ _MOST_COLOURED = len(COLOURS)
 _MOST_BANDS = 4  # more of them cover each other
 _MOST_LABELLED = 6
 _MOST_NOTES = 5
+_WIDEST = 5.0  # inches: as wide as a single picture is
+_LEAST_RANGE = 0.1  # of scores: less would show rounding as if it meant something
+_CROSSINGS = "two swap rank, at this t"
 
 
 def plot_curve(
@@ -108,19 +113,27 @@ def plot_curve(
     colours = _colours(layout, found, highlight)
     has_bands = int((colours >= 0).sum()) <= _MOST_BANDS
     size = (5.2, 4.2) if layout.names is None else (3.1, 3.4)
-    sheet = panels(ax, len(layout.rows), size=size, most_columns=4, margin=2.4, sharey=True)
+    names = [named(key) for key in layout.keys]
+    labels = [
+        _CROSSINGS,
+        *(name for name, colour in zip(names, colours, strict=True) if colour >= 0),
+    ]
+    margin = legend_inches(labels)
+    sheet = panels(ax, len(layout.rows), size=size, most_columns=4, margin=margin, sharey=True)
     entries: dict[Any, Any] = {}
     for one, rows in zip(sheet.axes, layout.rows, strict=True):
-        entries |= _draw_panel(one, found, _lines_of(layout, rows, colours), has_bands=has_bands)
+        entries |= _draw_panel(one, found, _lines_of(names, rows, colours), has_bands=has_bands)
     _limit(sheet.axes)
     for one in sheet.axes[:: sheet.n_columns]:
         one.set_ylabel("score")
-    for one in sheet.axes[-sheet.n_columns :]:
+    for one in sheet.axes[-sheet.n_columns :] if sheet.is_own else sheet.axes:
         one.set_xlabel("t")
     words = shares(prevalence, has_groups=len(keys) > groups.has_model)
     bands = f"; bands: {100 * level:.4g} % intervals" if has_bands else ""
     sheet.titled(f"Tempered balanced accuracy over t\nweights: {words}{bands}", layout.names)
     sheet.legend(list(entries.values()))
+    for one in sheet.axes:
+        scores_only(one)
     return sheet.result(is_array=layout.names is not None)
 
 
@@ -181,8 +194,7 @@ def _extremes(layout: Layout, found: _Curves) -> list[int]:
     return [] if len(order) == 0 else [int(order[-1]), int(order[0])]
 
 
-def _lines_of(layout: Layout, rows: Codes, colours: Codes) -> list[_Line]:
-    names = [named(key) for key in layout.keys]
+def _lines_of(names: list[str], rows: Codes, colours: Codes) -> list[_Line]:
     parts = zip(range(len(names)), names, rows.tolist(), colours.tolist(), strict=True)
     return [_Line(*part) for part in parts if part[2] >= 0]
 
@@ -214,6 +226,8 @@ def _limit(axes: list[Axes]) -> None:
     limits = [ax.get_ylim() for ax in axes]  # before any is set: they may be shared
     for ax, (low, high) in zip(axes, limits, strict=True):
         bottom, top = max(low, -0.02), min(high, 1.02)
+        bottom = max(min(bottom, top - _LEAST_RANGE), -0.02)
+        top = max(top, bottom + _LEAST_RANGE)
         ax.set_ylim(bottom, top + 0.12 * (top - bottom))
 
 
@@ -269,13 +283,15 @@ def _draw_crossings(ax: Axes, found: _Curves, rows: list[int]) -> dict[Any, Any]
     if len(points) > _MOST_LABELLED:
         points = [point for point in points if point[1] >= _best_score(found, rows, point[0])]
     _label_above(ax, points)
-    return {"crossings": (marks, "two swap rank, at this t")}
+    return {"crossings": (marks, _CROSSINGS)}
 
 
 def _label_above(ax: Axes, points: list[tuple[float, float]]) -> None:
     """Write the t of each point at the top of the axes, side by side, with a line to the point."""
-    gap = 3.1 * matplotlib().rcParams["font.size"] / inches_of(ax) / 72 * 2
-    for (t, score), x in zip(points, _spread([t for t, _ in points], gap), strict=True):
+    width = min(inches_of(ax), _WIDEST)  # a layout takes some of it for the legend
+    gap = 3.3 * matplotlib().rcParams["font.size"] / width / 72 * 2
+    places = _spread([t for t, _ in points], gap, limit=1 - gap / 2)
+    for (t, score), x in zip(points, places, strict=True):
         ax.annotate(
             f"{t + 0.0:.2f}",
             (t, score),
@@ -288,12 +304,11 @@ def _label_above(ax: Axes, points: list[tuple[float, float]]) -> None:
         )
 
 
-def _spread(places: list[float], gap: float) -> list[float]:
-    """The places, ascending, moved until they are a gap apart; all below 1."""
-    moved = list(places)
+def _spread(places: list[float], gap: float, limit: float = 0.95) -> list[float]:
+    """The places, ascending, moved until they are a gap apart; within the limits if they can be."""
+    moved = [max(place, at * gap - limit) for at, place in enumerate(places)]
     for at in range(1, len(moved)):
         moved[at] = max(moved[at], moved[at - 1] + gap)
-    limit = 0.95
     for at in reversed(range(len(moved))):
         moved[at] = min(moved[at], limit)
         limit = moved[at] - gap

@@ -15,13 +15,18 @@ from pandas_tba.drawing import (
     GREY,
     PLAIN,
     Layout,
+    characters_in,
     exponent,
+    in_order,
+    inches_of,
     layout_of,
     named,
     noted,
     panels,
     plain,
+    settle,
     shares,
+    space_ticks,
 )
 from pandas_tba.errors import InputError, counted, shown
 from pandas_tba.framing import Prevalence, check_counts
@@ -36,6 +41,8 @@ if TYPE_CHECKING:
 _MOST_REASONS = 10
 _MOST_OF_SLICE = 60  # characters
 _SMALL = 10  # rows of a class: with fewer, slices are hollow
+_OF_NAMES = 0.8  # of the width of given axes: names as wide leave room for the dots
+_VERSUS = " vs. "
 
 
 def plot_groups(
@@ -260,6 +267,16 @@ class _Part(NamedTuple):
     overall: pd.Series | None
 
 
+def _shortened(name: str, most: int) -> str:
+    """A name of at most so many characters; of two models each has half of them."""
+    parts = name.split(_VERSUS)
+    if len(name) <= most:
+        return name
+    if len(parts) != 2:
+        return plain(name, most)
+    return _VERSUS.join(plain(part, (most - len(_VERSUS)) // 2) for part in parts)
+
+
 def _check_whole(argument: str, value: object, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise InputError(
@@ -268,7 +285,7 @@ def _check_whole(argument: str, value: object, least: int) -> None:
 
 
 def _pair_name(key: Any) -> str:
-    return " vs. ".join(map(plain, key))
+    return _VERSUS.join(map(plain, key))
 
 
 def _split(
@@ -291,20 +308,23 @@ def _draw(parts: list[_Part], style: _Style, title: str, names: list[str] | None
     drawn = [_Shown.of(part, style) for part in parts]
     labels = [part.names for part in drawn]
     is_common = labels == labels[:1] * len(labels)
+    width = 4.6 if names is None else 3.6
     sheet = panels(
         ax,
         len(parts),
-        size=(4.6 if names is None else 3.6, 1.1 + 0.27 * max(map(len, labels), default=0)),
+        size=(width, 1.1 + 0.27 * max(map(len, labels), default=0)),
         most_columns=3 if is_common else 1,
         margin=0.085 * max((len(name) for part in labels for name in part), default=0),
         sharex=True,
     )
     for one, part in zip(sheet.axes, drawn, strict=True):
-        _draw_rows(one, part, style)
-    if sheet.is_own:
-        for one in sheet.axes:
+        _draw_rows(one, part if sheet.is_own else part.in_width(_OF_NAMES * inches_of(one)), style)
+        if sheet.is_own:
+            space_ticks(one, width)
             one.tick_params(labelleft=one in sheet.axes[:: sheet.n_columns], labelbottom=True)
     sheet.titled(title, names)
+    if not sheet.is_own:
+        _fit(sheet.axes)
     return sheet.result(is_array=names is not None)
 
 
@@ -337,6 +357,11 @@ class _Shown(NamedTuple):
         reasons = [plain(text, _MOST_OF_SLICE) for text in part.table["reason"].iloc[unknown]]
         return cls(names, part.table.iloc[known], reasons, part.overall, notes)
 
+    def in_width(self, inches: float) -> _Shown:
+        """The same with names that are at most so wide."""
+        most = characters_in(inches)
+        return self._replace(names=[_shortened(name, most) for name in self.names])
+
 
 def _draw_rows(ax: Axes, part: _Shown, style: _Style) -> None:
     notes = list(part.notes)
@@ -355,7 +380,7 @@ def _draw_rows(ax: Axes, part: _Shown, style: _Style) -> None:
             "o",
             color=COLOURS[0],
             markerfacecolor=face,
-            markersize=6,
+            markersize=min(6, 0.7 * _row_points(ax, len(y))),
             zorder=3,
         )
     if small.any():
@@ -364,17 +389,35 @@ def _draw_rows(ax: Axes, part: _Shown, style: _Style) -> None:
         ax.text(
             0.02,
             at,
-            reason,
+            in_order(reason),
             transform=ax.get_yaxis_transform(),
             va="center",
             color=GREY,
             fontsize="small",
+            bbox={"color": ax.get_facecolor(), "pad": 1},  # over the lines of all rows
             **PLAIN,
         )
-    ax.set_yticks(y, part.names, **PLAIN)
+    ax.set_yticks(y, [in_order(name) for name in part.names], **PLAIN)
     ax.set_ylim(len(y) - 0.4, -0.6)
     ax.set_xlabel(style.text)
     noted(ax, notes)
+
+
+def _row_points(ax: Axes, n_rows: int) -> float:
+    """How high a row is."""
+    figure: Any = ax.figure
+    return float(72 * ax.bbox.height / figure.dpi / max(n_rows, 1))
+
+
+def _fit(axes: list[Axes]) -> None:
+    """Make names on given axes smaller than their rows, and keep numbers apart."""
+    settle(axes[0])
+    for ax in axes:
+        labels: list[Any] = ax.get_yticklabels()
+        size = 0.75 * _row_points(ax, len(labels))
+        if labels and size < labels[0].get_fontsize():
+            ax.tick_params(axis="y", labelsize=size)
+        space_ticks(ax, inches_of(ax))
 
 
 def _draw_overall(ax: Axes, overall: pd.Series | None, style: _Style) -> list[str]:

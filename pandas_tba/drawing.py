@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ from pandas_tba.levels import is_missing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
 
 # Okabe and Ito's colours, which people with any kind of colour vision can tell apart. Their yellow
 # is darkened, and violet stands for black, so that all show on white and on dark grounds.
@@ -48,8 +51,21 @@ GREY = "#767676"  # 4.5 to 1 on white
 # Names in the data are text: neither formulas between dollars nor TeX.
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 
+SMALL = 0.833  # of the size of other text, as matplotlib has it
+
 _MOST_PANELS = 100
 _MOST_CHARACTERS = 40
+_MOST_BELOW = 0.5  # of the height of axes: more below them would leave them too little
+_MOST_INSIDE = 0.6
+_OF_HANDLE = 10  # characters: as wide are the handle of a label and its margins
+_SHORT = 24  # characters of the longest label of ours
+_LEFT_TO_RIGHT = "\u200e"
+_FROM_THE_RIGHT = (
+    "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+)
+_FROM_THE_RIGHT_PART = re.compile(
+    rf"[{_FROM_THE_RIGHT}](?:(?:(?!\n)[{_FROM_THE_RIGHT}\W\d_])*[{_FROM_THE_RIGHT}])?"
+)
 
 
 def matplotlib() -> Any:
@@ -103,34 +119,23 @@ class Panels:
     is_own: bool
 
     def titled(self, title: str, names: Sequence[str] | None) -> None:
-        """Write the title over all, and their names over the panels where they have names."""
+        """Write the title once, and their names over the panels where they have names."""
+        if not self.is_own:
+            _set_titles(self.axes, title, names)
+            return
+        figure: Any = self.axes[0].figure  # the title of axes would be cut where it is wider
         look: dict[str, Any] = {"fontsize": "medium", **PLAIN}
-        if self.is_own:  # the title of axes would be cut where it is wider than they are
-            figure: Any = self.axes[0].figure
-            figure.suptitle(_wrapped(title, figure.get_figwidth()), x=0.01, ha="left", **look)
-        for at, ax in enumerate(self.axes):
-            width = inches_of(ax)
-            lines = [] if names is None else [plain(names[at], _characters(width))]
-            lines += [] if self.is_own else [_wrapped(title, width)]
-            ax.set_title("\n".join(lines), loc="left", **look)
+        figure.suptitle(_wrapped(title, figure.get_figwidth()), x=0.01, ha="left", **look)
+        for ax, name in zip(self.axes, names or [], strict=names is not None):
+            ax.set_title(in_order(plain(name, characters_in(inches_of(ax)))), loc="left", **look)
 
     def legend(self, entries: Sequence[tuple[Any, str]]) -> None:
-        """Explain the handles: beside the panels on a figure of ours, else where there is room."""
+        """Explain the handles: beside the panels on a figure of ours, else below all that is drawn."""
         ax = self.axes[self.n_columns - 1]
-        place: dict[str, Any] = {"loc": "best"}
         if self.is_own:
-            place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
-        # matplotlib leaves out labels that begin with an underscore: the texts are set afterwards
-        box = ax.legend(
-            [handle for handle, _ in entries],
-            ["x"] * len(entries),
-            fontsize="small",
-            handlelength=3.2,
-            frameon=not self.is_own,
-            **place,
-        )
-        for text, (_, label) in zip(box.get_texts(), entries, strict=True):
-            text.set(text=label, **PLAIN)
+            _legend(ax, entries, loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False)
+        elif entries:
+            _legend_below(ax, entries)
 
     def result(self, *, is_array: bool) -> Any:
         """The Axes, or an array of them."""
@@ -189,6 +194,111 @@ def _given(ax: Any, number: int, kind: type) -> list[Axes]:
     return axes
 
 
+def _set_titles(axes: Sequence[Axes], title: str, names: Sequence[str] | None) -> None:
+    """Write a title over the first of given axes, which may reach over those to its right.
+
+    Letters are smaller where the figure would cut them.
+    """
+    figure: Any = axes[0].figure
+    first, look = axes[0].bbox, matplotlib().rcParams
+    width = first.width if len(axes) == 1 else figure.bbox.x1 - first.x0
+    room = 72 * (figure.bbox.y1 - first.y1) / figure.dpi
+    for scale in (1.0, SMALL, 0.7, 0.55):
+        lines = _wrapped(title, width / figure.dpi, scale).splitlines()
+        height = 1.37 * scale * look["font.size"] * (len(lines) + (names is not None))
+        if has_layout(axes[0]) or height + 2 <= room:
+            break
+    pad = look["axes.titlepad"]
+    pad = pad if has_layout(axes[0]) else min(max(room - height, 1), pad)
+    for at, ax in enumerate(axes):
+        name = [] if names is None else [plain(names[at], characters_in(inches_of(ax), scale))]
+        text = "\n".join([*(lines if at == 0 else []), *name])
+        ax.set_title(
+            in_order(text), loc="left", fontsize=scale * look["font.size"], pad=pad, **PLAIN
+        )
+
+
+def has_layout(ax: Axes) -> bool:
+    """Whether the figure makes room for what stands beside its axes."""
+    figure: Any = ax.figure
+    return figure.get_layout_engine() is not None
+
+
+def settle(ax: Axes) -> None:
+    """Put axes where the layout of their figure, if it has one, has them as it is now."""
+    figure: Any = ax.figure
+    if has_layout(ax):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is to be said, matplotlib says when it draws
+            figure.get_layout_engine().execute(figure.canvas.figure)
+
+
+def legend_inches(labels: Iterable[str]) -> float:
+    """About how wide a legend of these labels is."""
+    return 0.8 + 0.064 * max(map(len, labels), default=0)
+
+
+def _legend(
+    ax: Axes, entries: Sequence[tuple[Any, str]], n_columns: int = 1, **place: Any
+) -> Legend:
+    # matplotlib leaves out labels that begin with an underscore: the texts are set afterwards
+    box = ax.legend(
+        [handle for handle, _ in entries],
+        ["x"] * len(entries),
+        handlelength=3.2,
+        ncols=n_columns,
+        **{"fontsize": "small", "borderaxespad": 0.0, **place},
+    )
+    for text, (_, label) in zip(box.get_texts(), entries, strict=True):
+        text.set(text=in_order(label), **PLAIN)
+    return box
+
+
+def _legend_below(ax: Axes, entries: Sequence[tuple[Any, str]]) -> None:
+    """Explain the handles below the axes where a layout makes room, else in them, below the lines."""
+    figure: Any = ax.figure
+    if (old := ax.get_legend()) is not None:
+        old.remove()
+    most = characters_in(inches_of(ax) / 2, SMALL) - _OF_HANDLE  # two stand side by side
+    short = [(handle, plain(label, max(most, _SHORT))) for handle, label in entries]
+    settle(ax)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as above
+        depth = (ax.bbox.y0 - (ax.get_tightbbox() or ax.bbox).y0) / figure.dpi
+        for n_columns in range(min(len(short), 4), 0, -1):
+            box = _legend(ax, short, n_columns).get_window_extent()
+            if box.width <= ax.bbox.width:
+                break
+    share = box.height / ax.bbox.height
+    if has_layout(ax) and share < _MOST_BELOW:
+        drop = matplotlib().transforms.ScaledTranslation(0, -depth, figure.dpi_scale_trans)
+        place = {"bbox_to_anchor": (0, 0), "bbox_transform": ax.transAxes + drop}
+        _legend(ax, short, n_columns, loc="upper left", frameon=False, **place)
+        return
+    scale = min(1.0, _MOST_INSIDE / share)
+    low, high = ax.get_ylim()
+    ax.set_ylim(high - (high - low) / (0.95 - scale * share), high)
+    size = SMALL * scale * matplotlib().rcParams["font.size"]
+    inside = _legend(ax, short, n_columns, loc="lower center", fontsize=size, borderaxespad=0.3)
+    inside.set_in_layout(False)
+
+
+def space_ticks(ax: Axes, inches: float) -> None:
+    """Let numbers under the axes stand apart, where these are so wide."""
+    size = matplotlib().rcParams["font.size"]
+    if isinstance(ax.xaxis.get_major_locator(), matplotlib().ticker.MaxNLocator):
+        ax.locator_params(axis="x", nbins=min(max(int(inches * 72 / (4.2 * size)), 2), 9))
+
+
+def scores_only(ax: Axes) -> None:
+    """Leave no tick where no score can be: below 0 and above 1."""
+    low, high = ax.get_ylim()
+    ticks = [tick for tick in ax.get_yticks() if low <= tick <= high]
+    scores = [tick for tick in ticks if -1e-9 <= tick <= 1 + 1e-9]
+    if len(scores) < len(ticks):
+        ax.set_yticks(scores)
+
+
 def plain(value: Any, most: int = _MOST_CHARACTERS) -> str:
     """One line of text: what does not print is a space, and from the middle of long texts is cut."""
     if pd.api.types.is_scalar(value) and pd.isna(value):
@@ -208,12 +318,21 @@ def named(key: Hashable) -> str:
     return plain(", ".join(map(plain, key))) if key else "all rows"
 
 
+def in_order(text: str) -> str:
+    """Text whose parts stand as they are written, also beside names that are written from the right.
+
+    Without a mark, a number behind such a name would be shown before it, and the first of two last.
+    """
+    mark = rf"{_LEFT_TO_RIGHT}\g<0>{_LEFT_TO_RIGHT}"
+    return _FROM_THE_RIGHT_PART.sub(mark, text)
+
+
 def noted(ax: Axes, notes: Iterable[str]) -> None:
     """Write notes under the axes, as wide as they are."""
-    text = _wrapped("\n".join(notes), inches_of(ax))
+    text = _wrapped("\n".join(notes), inches_of(ax), SMALL)
     if text:
         ax.annotate(
-            text,
+            in_order(text),
             (0, 0),
             (0, -5),
             xycoords=(ax.transAxes, ax.xaxis.label),
@@ -226,21 +345,23 @@ def noted(ax: Axes, notes: Iterable[str]) -> None:
         )
 
 
-def _wrapped(text: str, inches: float) -> str:
-    """The text in lines that are at most so wide."""
-    width = _characters(inches)
-    return "\n".join(line for part in text.splitlines() for line in textwrap.wrap(part, width))
+def _wrapped(text: str, inches: float, scale: float = 1.0) -> str:
+    """The text in lines that are at most so wide, in letters of that scale."""
+    width = characters_in(inches, scale)
+    whole = text.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")  # not broken there
+    lines = [line for part in whole.splitlines() for line in textwrap.wrap(part, width)]
+    return "\n".join(lines).replace("\u00a0", " ")
 
 
-def _characters(inches: float) -> int:
-    """About how many characters are so wide."""
-    return max(12, int(inches * 72 / (0.55 * matplotlib().rcParams["font.size"])))
+def characters_in(inches: float, scale: float = 1.0) -> int:
+    """About how many characters are so wide, in letters of that scale."""
+    return max(12, int(inches * 72 / (0.55 * scale * matplotlib().rcParams["font.size"])))
 
 
 def inches_of(ax: Axes) -> float:
     """About how wide the axes are."""
     figure: Any = ax.figure
-    return float(ax.get_position().width * figure.get_figwidth())
+    return float(ax.bbox.width / figure.dpi)
 
 
 def exponent(t: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 
 from pandas_tba.catalog import ratio
 from pandas_tba.confusion import ConfusionCounts
-from pandas_tba.drawing import PLAIN, Panels, named, panels, plain
+from pandas_tba.drawing import PLAIN, SMALL, Panels, matplotlib, named, panels, plain
 from pandas_tba.errors import InputError, counted
 from pandas_tba.framing import check_counts
 
@@ -20,7 +21,8 @@ _MOST_LABELS = 100
 _MOST_WRITTEN = 20  # labels, beyond which counts would be too small to read
 _MOST_TICKS = 40
 _MOST_CHARACTERS = 18  # of a label
-_MOST_UPRIGHT = 6  # characters that fit under a cell
+_SMALLEST = 4.5  # points: smaller numbers cannot be read
+_BAR = 4.0  # inches: no longer is the bar of colours
 _DARK = 0.18  # luminance at which white and black contrast about equally (WCAG 2)
 
 
@@ -49,7 +51,8 @@ def plot_confusion(counts: ConfusionCounts, *, ax: Any = None) -> Any:
     Notes
     -----
     Rows are the classes, columns all labels that may be predicted. Numbers are rows, or their
-    weight; they are left out above 20 labels. Classes without rows have no shares and are grey.
+    weight; they are left out above 20 labels, and where cells are too small. Classes without rows
+    have no shares and are grey.
 
     Examples
     --------
@@ -67,7 +70,7 @@ def plot_confusion(counts: ConfusionCounts, *, ax: Any = None) -> Any:
         )
     has_names = bool(counts.key_groups.names)
     cells = counts.cells[:, counts.is_class, :]
-    side = _inches(n_labels)
+    side = _inches(n_labels, cells)
     size = (side + 1.1, side * n_classes / n_labels + 0.9)
     sheet = panels(ax, len(counts), size=size, most_columns=_columns_for(len(counts)))
     labels = [plain(label, _MOST_CHARACTERS) for label in counts.label_set.values]
@@ -75,7 +78,9 @@ def plot_confusion(counts: ConfusionCounts, *, ax: Any = None) -> Any:
         image = _draw_matrix(one, matrix, labels, counts.is_class)
     _label_axes(sheet)
     if sheet.is_own:
-        bar = sheet.axes[0].figure.colorbar(image, ax=sheet.axes, shrink=0.8, aspect=30)
+        figure: Any = sheet.axes[0].figure
+        shrink = min(0.8, _BAR / figure.get_figheight())
+        bar = figure.colorbar(image, ax=sheet.axes, shrink=shrink, aspect=20, anchor=(0, 1))
         bar.set_label("share of the true class")
     rows = counts.rows.tolist()
     names = [f"{named(counts.key_groups.values(at))}  ({n:,})" for at, n in enumerate(rows)]
@@ -87,9 +92,12 @@ def plot_confusion(counts: ConfusionCounts, *, ax: Any = None) -> Any:
     return sheet.result(is_array=has_names)
 
 
-def _inches(n_labels: int) -> float:
+def _inches(n_labels: int, cells: npt.NDArray[Any]) -> float:
     """Side of a matrix: room for counts where they are written."""
-    return 1.4 + 0.5 * n_labels if n_labels <= _MOST_WRITTEN else 9.0
+    if n_labels > _MOST_WRITTEN:
+        return 9.0
+    longest = max((len(_written(number)) for number in cells.flat), default=0)
+    return 1.4 + n_labels * max(0.5, 0.075 * longest)
 
 
 def _columns_for(number: int) -> int:
@@ -104,28 +112,44 @@ def _draw_matrix(
     image = ax.imshow(share, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     ax.set_facecolor("#d9d9d9")  # shows where there is no share
     if len(labels) <= _MOST_WRITTEN:
-        for (row, column), number in np.ndenumerate(matrix):
-            ax.text(
-                column,
-                row,
-                _written(number),
-                ha="center",
-                va="center",
-                color=_ink(image, float(share[row, column])),
-                fontsize="small",
-            )
-    step = -(-len(labels) // _MOST_TICKS)
-    every = range(0, len(labels), step)
+        inks = [_ink(image, float(one)) for one in share.flat]
+        _write_numbers(ax, matrix, inks)
     classes = [label for label, known in zip(labels, is_class, strict=True) if known]
-    angle = 90 if max(map(len, labels)) > _MOST_UPRIGHT else 0
-    ax.set_xticks(every, labels[::step], rotation=angle, fontsize="small", **PLAIN)
-    ax.set_yticks(range(0, len(classes), step), classes[::step], fontsize="small", **PLAIN)
+    width, height = _points(ax, matrix.shape)
+    size = SMALL * matplotlib().rcParams["font.size"]
+    step = math.ceil(max(len(labels) / _MOST_TICKS, 1.2 * size / min(width, height)))
+    angle = 90 if 0.6 * size * max(map(len, labels)) > step * width else 0
+    ax.set_xticks(
+        range(0, len(labels), step), labels[::step], rotation=angle, fontsize=size, **PLAIN
+    )
+    ax.set_yticks(range(0, len(classes), step), classes[::step], fontsize=size, **PLAIN)
     return image
 
 
+def _points(ax: Axes, shape: tuple[int, ...]) -> tuple[float, float]:
+    """About how wide and high a cell is."""
+    figure: Any = ax.figure
+    pixels = 72 / figure.dpi
+    return pixels * ax.bbox.width / shape[1], pixels * ax.bbox.height / shape[0]
+
+
+def _write_numbers(ax: Axes, matrix: npt.NDArray[Any], inks: list[str]) -> None:
+    """Write each number into its cell, as large as all fit."""
+    texts = [_written(number) for number in matrix.flat]
+    width, height = _points(ax, matrix.shape)
+    most = min(0.8 * height, width / (0.62 * max(map(len, texts))))
+    size = min(SMALL * matplotlib().rcParams["font.size"], most)
+    if size < _SMALLEST:
+        return
+    for (row, column), text, ink in zip(np.ndindex(matrix.shape), texts, inks, strict=True):
+        ax.text(column, row, text, ha="center", va="center", color=ink, fontsize=size)
+
+
 def _written(number: float) -> str:
-    """A count; a weight in four digits."""
-    return f"{number:,}" if isinstance(number, (int, np.integer)) else f"{number:.4g}"
+    """A count; a weight in four digits, or whole where it has more."""
+    if isinstance(number, (int, np.integer)):
+        return f"{number:,}"
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
 
 
 def _ink(image: Any, share: float) -> str:

@@ -25,7 +25,7 @@ from pandas_tba.columns import Columns
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.curves import plot_curve
 from pandas_tba.dotplots import plot_compare, plot_groups, plot_slices
-from pandas_tba.drawing import PLAIN, matplotlib, named
+from pandas_tba.drawing import PLAIN, in_order, matplotlib, named, space_ticks
 from pandas_tba.errors import (
     InputError,
     InputWarning,
@@ -330,8 +330,10 @@ def _curve(
         chosen = np.linspace(0, len(order) - 1, _MOST_CURVES).astype(int)
         counts = some_groups(counts, sorted(order[one][0] for one in chosen))
         note = f", {_MOST_CURVES} of {len(order):,}"
-    figure = _figure(6.2, 4.5)
-    plot_curve(counts, prevalence=story.prevalence, ax=figure.subplots())
+    figure = _figure(6.2, 7)
+    legend = plot_curve(counts, prevalence=story.prevalence, ax=figure.subplots()).get_legend()
+    height = 0 if legend is None else legend.get_window_extent().height / figure.dpi
+    figure.set_size_inches(6.2, 4.4 + height)
     drawing = inline_svg(figure, name=name, label=f"{ranking.title}: score over t{note}")
     add_line(drawing, figure, at=t)
     return _markup(as_text(drawing))
@@ -399,9 +401,10 @@ def _drawn(
         warnings.simplefilter("ignore", InputWarning)  # small classes are hollow dots
         axes = draw(counts, ax=figure.subplots(), most=_MOST_ROWS_DRAWN, **asked)
     names = [len(text.get_text()) for one in np.ravel(axes) for text in one.get_yticklabels()]
-    figure.set_size_inches(
-        4.7 + 0.08 * max(names, default=0), height
-    )  # names do not press the axes
+    # names do not press the axes
+    figure.set_size_inches(4.7 + 0.08 * max(names, default=0), height)
+    for one in np.ravel(axes):
+        space_ticks(one, 4.2)
     return figure, label
 
 
@@ -414,10 +417,8 @@ def _matrices(story: Story) -> Iterator[tuple[Figure, str]]:
     figure = _figure(side * len(story.whole) + 0.8, side)
     axes = plot_confusion(story.whole, ax=figure.subplots(1, len(story.whole), squeeze=False)[0])
     names = [named(story.whole.key_groups.values(at)) for at in range(len(story.whole))]
-    for one, name in zip(
-        np.ravel(axes), names, strict=True
-    ):  # their titles are wider than they are
-        one.set_title(name, loc="left", fontsize="medium", **PLAIN)
+    for one, name in zip(np.ravel(axes), names, strict=True):  # its title is wider than they are
+        one.set_title(in_order(name), loc="left", fontsize="medium", **PLAIN)
     yield figure, "Confusion matrices: true labels in rows, predicted ones in columns"
 
 

@@ -13,10 +13,13 @@ from pandas_tba.drawing import (
     DASHES,
     GREY,
     exponent,
+    legend_inches,
+    matplotlib,
     named,
     noted,
     panels,
     plain,
+    scores_only,
     shares,
 )
 from pandas_tba.errors import InputError, KindError
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_STEPS = 2000  # as many as a picture can show
+_MOST_NAMED = 6  # values of t in the title
 _NEEDED = ("threshold", "recall", "specificity", "tba")
 
 
@@ -68,7 +72,8 @@ def plot_sweep(swept: pd.DataFrame, best: pd.DataFrame | None = None, *, ax: Any
     n_panels = 1 if names is None else len(names)
     place_of_best = None if best is None else _place_of_best(best, swept, n_panels)
     size = (5.2, 4.2) if names is None else (3.1, 3.0)
-    sheet = panels(ax, n_panels, size=size, most_columns=4, margin=2.4, sharey=True)
+    margin = legend_inches([f"recall of {plain(label)}" for label in _classes_of(swept)])
+    sheet = panels(ax, n_panels, size=size, most_columns=4, margin=margin, sharey=True)
     entries: dict[Any, Any] = {}
     for at, one in enumerate(sheet.axes):
         entries |= _draw_steps(one, swept.take(np.flatnonzero(place == at)))
@@ -77,11 +82,16 @@ def plot_sweep(swept: pd.DataFrame, best: pd.DataFrame | None = None, *, ax: Any
     for one in sheet.axes[:: sheet.n_columns]:
         one.set_ylabel("score, recall")
     words = shares("own", has_groups=names is not None)
-    exponents = ", ".join(text for text, _ in _by_t(swept))
+    exponents = [text for text, _ in _by_t(swept)]
+    if len(exponents) > _MOST_NAMED:
+        exponents = [f"{len(exponents)} values of t"]
     sheet.titled(
-        f"Tempered balanced accuracy over thresholds, {exponents}\nweights: {words}", names
+        f"Tempered balanced accuracy over thresholds, {', '.join(exponents)}\nweights: {words}",
+        names,
     )
     sheet.legend(list(entries.values()))
+    for one in sheet.axes:
+        scores_only(one)
     return sheet.result(is_array=names is not None)
 
 
@@ -133,6 +143,16 @@ def _by_t(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     return [(exponent(t), table.take(np.flatnonzero(values == t))) for t in values.unique()]
 
 
+def _classes_of(table: pd.DataFrame) -> list[Any]:
+    """The negative and the positive class."""
+    return list(table.attrs.get("tba", {}).get("classes", ["negatives", "positives"]))
+
+
+def _dashes(at: int) -> Any:
+    """Dashes of the line at a place, such that those of one colour differ."""
+    return DASHES[(at + at // len(COLOURS)) % len(DASHES)]
+
+
 def _edges(threshold: pd.Series) -> tuple[float, float]:
     """Where the axis of thresholds starts and ends: somewhat outside of all scores."""
     finite = threshold[np.isfinite(threshold)]
@@ -143,17 +163,17 @@ def _edges(threshold: pd.Series) -> tuple[float, float]:
 
 def _draw_steps(ax: Axes, part: pd.DataFrame) -> dict[Any, Any]:
     """Draw score and recalls of one group; hand back handles and labels for the legend."""
-    negative, positive = part.attrs.get("tba", {}).get("classes", ["negatives", "positives"])
+    negative, positive = _classes_of(part)
     edges = _edges(part["threshold"])
     tables = _by_t(part)
     entries = {}
     for at, (label, table) in enumerate(tables):
         look = {"color": COLOURS[at % len(COLOURS)], "linewidth": 2.0, "zorder": 3}
-        handle = _step_line(ax, table, "tba", edges, linestyle=DASHES[at % len(DASHES)], **look)
+        handle = _step_line(ax, table, "tba", edges, linestyle=_dashes(at), **look)
         entries[label] = (handle, f"score, {label}")
-    for column, label, style in (("recall", positive, (0, (7, 3))), ("specificity", negative, ":")):
+    for column, label, style in (("recall", positive, (0, (9, 4))), ("specificity", negative, ":")):
         handle = _step_line(
-            ax, tables[0][1], column, edges, linestyle=style, color=GREY, linewidth=1.5
+            ax, tables[0][1], column, edges, linestyle=style, color=GREY, linewidth=1.2
         )
         entries[column] = (handle, f"recall of {plain(label)}")
     ax.set_xlim(*edges)
@@ -173,11 +193,24 @@ def _step_line(
     return ax.plot(x, y, drawstyle="steps-pre", **look)[0]
 
 
+def _mark(handle: Any, *, is_shared: bool) -> Any:
+    """A mark for the legend: grey where it stands for lines of several colours."""
+    if not is_shared:
+        return handle
+    mark = matplotlib().lines.Line2D([], [])
+    mark.update_from(handle)
+    is_full = handle.get_markerfacecolor() == handle.get_color()
+    mark.set(color=GREY, markeredgecolor=GREY)
+    if is_full:
+        mark.set_markerfacecolor(GREY)
+    return mark
+
+
 def _draw_best(ax: Axes, part: pd.DataFrame) -> dict[Any, Any]:
     """Mark the best threshold and that for calibrated scores; hand back entries of the legend."""
     entries: dict[Any, Any] = {}
-    right = ax.get_xlim()[1]
-    for at, (_, table) in enumerate(_by_t(part)):
+    right, tables = ax.get_xlim()[1], _by_t(part)
+    for at, (_, table) in enumerate(tables):
         colour = COLOURS[at % len(COLOURS)]
         for threshold, score, label, face in (
             ("threshold", "score", "best threshold", colour),
@@ -195,6 +228,6 @@ def _draw_best(ax: Axes, part: pd.DataFrame) -> dict[Any, Any]:
                 clip_on=False,
             )
             if table[score].notna().any():
-                entries.setdefault(label, (handle, label))
+                entries.setdefault(label, (_mark(handle, is_shared=len(tables) > 1), label))
     noted(ax, [f"{reason}." for reason in part["reason"].unique() if reason])
     return entries

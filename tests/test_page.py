@@ -43,6 +43,7 @@ def files(tmp_path_factory):
         "hostile": hostile_report(),
         "absent": absent_frame().tba(labels=["a", "b"]).report(by="group"),
         "given": absent_frame().tba().report(prevalence={"a": 0.9, "b": 0.1}, t=0),
+        "labels": absent_frame().replace({"a": "long label " * 30}).tba.report(by="group"),
     }
     for name, report in reports.items():
         report.to_html(folder / f"{name}.html")
@@ -163,6 +164,18 @@ def test_the_line_moves_with_t(browser, files):
         assert places[1] > places[0] + 100
 
 
+@pytest.mark.parametrize("name", ["demo", "hostile", "labels", "long"])
+def test_the_line_crosses_no_name_of_a_line(browser, files, name):
+    with Visit(browser, files / f"{name}.html") as visit:
+        drawings = visit.page.locator("svg[data-step]")
+        assert drawings.count() > 0
+        for drawing in drawings.all():
+            names = drawing.locator("g[id*=legend] text")
+            ends = drawing.locator("line.now").bounding_box()
+            assert names.count() > 2
+            assert all(box.bounding_box()["y"] > ends["y"] + ends["height"] for box in names.all())
+
+
 def test_two_models_swap_where_crossings_says(browser, files):
     found = tba.load_income().tba(y_pred=MODELS).crossings()["t_star"]
     t_star = found[("logit", "forest", 0)]
@@ -214,6 +227,23 @@ def test_it_is_all_there_without_javascript(browser, files, name):
 def test_only_tables_scroll_sideways(browser, files, name, width):
     with Visit(browser, files / f"{name}.html", viewport={"width": width, "height": 900}) as visit:
         assert visit.page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_long_labels_over_columns_are_broken_into_lines(browser, files):
+    with Visit(browser, files / "labels.html") as visit:
+        headers = visit.page.locator("#confusion thead th")
+        assert headers.count() == 3
+        assert sum(header.bounding_box()["width"] for header in headers.all()) < 1280
+
+
+@pytest.mark.parametrize("name", ["demo", "long"])
+def test_pictures_fit_a_printed_page(browser, files, name):
+    with Visit(browser, files / f"{name}.html") as visit:
+        visit.page.emulate_media(media="print")
+        heights = [
+            drawing.bounding_box()["height"] for drawing in visit.page.locator("figure svg").all()
+        ]
+        assert 100 < max(heights) <= 24 * 96 / 2.54 + 1
 
 
 @pytest.mark.parametrize("name", ["demo", "hostile", "absent", "long"])
