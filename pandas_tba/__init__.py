@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from pandas_tba.decisions import decide
     from pandas_tba.diagnosing import diagnose
     from pandas_tba.dotplots import plot_compare, plot_groups, plot_slices
-    from pandas_tba.engines import ENGINES, count, count_batches, count_parquet
+    from pandas_tba.engines import ENGINES, count, count_batches, count_pairs, count_parquet
     from pandas_tba.fairness import disparity, gap
     from pandas_tba.gates import Check, check
     from pandas_tba.heatmaps import plot_confusion
     from pandas_tba.intervals import INTERVALS
-    from pandas_tba.pairing import PairedCounts, count_pairs
+    from pandas_tba.pairing import PairedCounts
     from pandas_tba.plotting import TbaPlot
     from pandas_tba.reporting import Report, report
     from pandas_tba.slicing import slices
@@ -116,7 +116,7 @@ _LATER = {
     "compare": "comparison",
     "count": "engines",
     "count_batches": "engines",
-    "count_pairs": "pairing",
+    "count_pairs": "engines",
     "count_parquet": "engines",
     "crossings": "choosing",
     "decide": "decisions",

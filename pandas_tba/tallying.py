@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.cells import DENSE_CELLS, ROWS, Cells, Entries, gathered
-from pandas_tba.encoding import Slots, StoredSlots, TextSlots, Unforeseen, narrowest
+from pandas_tba.encoding import Slots, StoredSlots, TextSlots, Unforeseen, hashed, narrowest
 
 Array = npt.NDArray[Any]
 Counts = npt.NDArray[np.intp]
@@ -33,6 +33,30 @@ class Tally(NamedTuple):
 
     groups: Counts
     tables: tuple[Cells, ...]
+
+
+class PairSlots(Slots):
+    """Slots of two columns of `n_rows` rows as one: those of the second run faster.
+
+    Both foresee every value, since nobody would widen them.
+    """
+
+    def __init__(self, columns: Sequence[Slots], n_rows: int) -> None:
+        self._columns, self._n_rows = columns, n_rows
+        self.size = math.prod(slots.size for slots in columns)
+
+    def block(self, start: int, stop: int) -> Array:
+        """Slots of some rows."""
+        return _fused(self._columns, start, stop)
+
+    def levels(self) -> pd.Index:
+        """The slots themselves."""
+        return pd.RangeIndex(self.size)
+
+    def compacted(self) -> Slots:
+        """Only the slots that occur, unless there are few anyway."""
+        is_small = self.size <= _PAIR_CELLS
+        return self if is_small else hashed(self.block(0, self._n_rows))
 
 
 def tally(

@@ -17,7 +17,7 @@ FLOORS = {
     6: ["engines/combining", "intervals", "pairing", "framing", "reasons"],
     6.1: ["engines/reading"],
     6.2: ["engines/partitions", "engines/queries", "engines/streams"],
-    6.3: ["engines/parquet"],
+    6.3: ["engines/pairs", "engines/parquet"],
     6.4: ["engines"],
     7: ["tables", "uncertainty", "differences", "measures", "drawing", "rankings"],
     8: ["choosing", "comparison", "diagnosing", "fairness", "gates", "slicing", "thresholds"],

@@ -16,7 +16,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 import pandas_tba as tba
 from pandas_tba import significance
 from pandas_tba.comparison import compare
-from pandas_tba.pairing import count_pairs
+from pandas_tba.engines import count_pairs
 from pandas_tba.significance import holm, paired_mid_p
 
 GOLDEN = Path(__file__).parent / "golden" / "golden-tba.json"

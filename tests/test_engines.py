@@ -9,6 +9,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from pandas.testing import assert_frame_equal, assert_index_equal
 from predictions import FRAME, GUESS, HOLED, TRUTH, N, assert_same
 
 import pandas_tba as tba
@@ -91,7 +92,7 @@ def polars_of(frame):
 def duckdb_of(frame):
     import duckdb
 
-    if isinstance(frame["y_true"].dtype, pd.CategoricalDtype):
+    if any(isinstance(dtype, pd.CategoricalDtype) for dtype in frame.dtypes):
         return duckdb.from_df(frame)  # categories become an ENUM
     return duckdb.from_arrow(arrow_of(frame))
 
@@ -135,9 +136,10 @@ def session():
 def batch_of(frame):
     import pyarrow as pa
 
+    table = arrow_of(frame)
     if frame.empty:
-        return pa.RecordBatch.from_pandas(frame, preserve_index=False)
-    return arrow_of(frame).combine_chunks().to_batches()[0]
+        return pa.RecordBatch.from_pylist([], schema=table.schema)
+    return table.combine_chunks().to_batches()[0]
 
 
 def reader_of(frame):
@@ -229,10 +231,10 @@ FAULTS = {
 }
 
 
-def error_of(frame, question):
+def error_of(frame, question, ask=tba.count):
     """Class and first part of an error: a frame of pandas lists further faults after it."""
     with pytest.raises((tba.InputError, tba.KindError, tba.ColumnError)) as raised:
-        tba.count(frame, **question)
+        ask(frame, **question)
     return type(raised.value), str(raised.value).partition(" Also: ")[0]
 
 
@@ -253,12 +255,24 @@ def test_lists_are_no_labels(made):
     assert "Column 'y_true' holds a list ([1, 2])" in expected[1]
 
 
-def test_predictions_that_are_no_class_are_named_once(made):
-    frame = FRAME.assign(y_pred=FRAME["y_pred"].replace("c", "C"), y_true="c")
+TWICE = FRAME.assign(y_true="a", y_pred="a", other="a", case=np.arange(N))
+COMING_BACK = {
+    "counts": (tba.count, {"sample_weight": "w"}, 1),
+    "pairs in columns": (tba.count_pairs, {"y_pred": ["y_pred", "other"]}, 1),
+    "pairs in rows": (tba.count_pairs, {"model": "name", "row": "case"}, 2),
+}
+
+
+@pytest.mark.parametrize("asked", COMING_BACK)
+def test_predictions_that_are_no_class_are_named_once(made, asked):
+    frame = TWICE.assign(
+        y_pred=FRAME["y_pred"].replace("c", "C"), y_true="c", case=TWICE["case"] // 2
+    )
+    ask, question, _ = COMING_BACK[asked]
     with pytest.warns(
         tba.InputWarning, match="'C' differs from 'c' only by blanks or case"
     ) as held:
-        tba.count(made(frame), by="segment")
+        ask(made(frame), **question)
     assert [warning.filename for warning in held] == [__file__]
 
 
@@ -269,11 +283,13 @@ def test_schema_is_for_pandas(made):
         tba.count(made(FRAME), schema=tba.schema())
 
 
+@pytest.mark.parametrize("asked", COMING_BACK)
 @pytest.mark.parametrize("frame", [[1, 2], {"y_true": [1]}, None, "frame", np.zeros(3)])
-def test_what_no_engine_knows(frame):
+def test_what_no_engine_knows(frame, asked):
     kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
+    ask, question, _ = COMING_BACK[asked]
     with pytest.raises(tba.KindError) as raised:
-        tba.count(frame)
+        ask(frame, **question)
     assert str(raised.value) == (
         "`frame` must be a frame of pandas, Polars, PyArrow, DuckDB, Dask, Spark SQL, or of another "
         f"engine that narwhals knows; got {kind}. Put the rows into a frame first, for example "
@@ -298,21 +314,33 @@ def test_columns_and_series_are_no_frames():
             tba.count(value)
 
 
+@pytest.mark.parametrize("asked", COMING_BACK)
 @pytest.mark.parametrize(("absent", "package"), [("narwhals", "polars"), ("narwhals", "duckdb")])
-def test_a_missing_package_names_its_extra(monkeypatch, absent, package):
+def test_a_missing_package_names_its_extra(monkeypatch, absent, package, asked):
     pytest.importorskip(package)
     frame = {"polars": polars_of, "duckdb": duckdb_of}[package](FRAME)
     monkeypatch.setitem(importlib.sys.modules, absent, None)
+    ask, question, _ = COMING_BACK[asked]
     with pytest.raises(ModuleNotFoundError) as raised:
-        tba.count(frame)
+        ask(frame, **question)
     assert str(raised.value) == (
         f"Counting in {package} needs {absent}: pip install 'pandas-tba[{package}]'."
     )
 
 
-def test_only_counts_come_back(made, monkeypatch):
-    from pandas_tba.engines import queries, reading
+RETURNING = [
+    (engine, asked)
+    for asked in COMING_BACK
+    for engine in ENGINES
+    if asked != "pairs in rows" or not engine.startswith("pyarrow")
+]
 
+
+@pytest.mark.parametrize(("made", "asked"), RETURNING, indirect=["made"])
+def test_only_counts_come_back(made, asked, monkeypatch):
+    from pandas_tba.engines import partitions, queries, reading
+
+    ask, question, most = COMING_BACK[asked]
     lines = []
 
     def noted(function, size):
@@ -324,22 +352,44 @@ def test_only_counts_come_back(made, monkeypatch):
         return spy
 
     monkeypatch.setattr(queries, "_collected", noted(queries._collected, len))
-    monkeypatch.setattr(
-        reading,
-        "combinations_of_rows",
-        noted(reading.combinations_of_rows, lambda found: max(len(x.codes) for x in found.lines)),
-    )
+
+    def most_lines(found):
+        return max(len(lines.codes) for lines in found.lines)
+
+    counted = noted(reading.combinations_of_rows, most_lines)
+    monkeypatch.setattr(reading, "combinations_of_rows", counted)
+    put_beside = noted(reading.cases_of_pandas, lambda answer: most_lines(answer[0]))
+    monkeypatch.setattr(partitions, "cases_of_pandas", put_beside)
     if made in (ENGINES["polars frame"], ENGINES["polars lazy"]):
         import polars as pl
 
         monkeypatch.setattr(pl.LazyFrame, "collect", noted(pl.LazyFrame.collect, len))
-    many = pd.concat([FRAME.assign(y_true="a", y_pred="a")] * 5, ignore_index=True)
-    frame = made(many)
+    parts = [TWICE.assign(case=TWICE["case"] // 2 + N * at) for at in range(5)]
+    frame = made(pd.concat(parts, ignore_index=True))
     lines.clear()
-    counts = tba.count(frame, sample_weight="w")
-    assert counts.rows.tolist() == [5 * N]
+    counts = ask(frame, **question)
+    assert counts.rows.tolist() == [5 * N // (2 if asked == "pairs in rows" else 1)]
     assert lines
-    assert max(lines) == 1
+    assert max(lines) == most
+
+
+@pytest.mark.parametrize(
+    "made", [engine for engine in ENGINES if engine.startswith("pyarrow")], indirect=True
+)
+def test_arrow_holds_the_columns_needed_for_models_in_rows(made, monkeypatch):
+    from pandas_tba.engines import pairs
+
+    frame, question = in_rows(*PAIRED["several keys"])
+    held = []
+    frame_of_arrow = pairs.frame_of_arrow
+
+    def spy(*arguments):
+        held.append(frame_of_arrow(*arguments))
+        return held[-1]
+
+    monkeypatch.setattr(pairs, "frame_of_arrow", spy)
+    tba.count_pairs(made(frame), **question)
+    assert [set(part) for part in held] == [{"y_true", "guess", "name", "case", "segment", "year"}]
 
 
 def test_dask_on_a_cluster():
@@ -350,6 +400,9 @@ def test_dask_on_a_cluster():
     with cluster, distributed.Client(cluster):
         frame, question = COUNTED["weighted models"]
         assert_same(tba.count(dask_of(frame), **question), tba.count(frame, **question))
+        frame, question = in_rows(*PAIRED["three models"])
+        found = tba.count_pairs(dask_of(frame), **question)
+        assert_same_pairs(found, tba.count_pairs(frame, **question))
         mixed = FRAME.assign(y_true=pd.Series([True, 1] * (N // 2), dtype=object))
         assert error_of(dask_of(mixed), {}) == error_of(mixed, {})
 
@@ -362,3 +415,226 @@ def test_partitions_of_unequal_kinds():
         whole = pd.DataFrame({"y_true": pd.Series([True, 1], dtype=object), "y_pred": [1, 1]})
         frame = dd.from_pandas(whole, npartitions=2, sort=False)
     assert error_of(frame, {}) == error_of(whole, {})
+
+
+def beside(frame):
+    """The frame with two more predictions of the kind of its labels: one rolled, one of the truth."""
+    rolled, truth = np.roll(np.arange(len(frame)), 7), np.arange(len(frame)) % 3 > 0
+    other = frame["y_pred"].take(rolled).set_axis(frame.index)
+    return frame.assign(other=other, third=frame["y_true"].where(truth, frame["y_pred"]))
+
+
+PAIR, TRIO = ["y_pred", "other"], ["other", "y_pred", "third"]
+WIDE = beside(FRAME)
+PAIRED = {
+    "two models": (WIDE, {"y_pred": PAIR}),
+    "three models": (WIDE, {"y_pred": TRIO}),
+    "a key with missing values": (WIDE, {"y_pred": PAIR, "by": "segment"}),
+    "missing keys left out": (WIDE, {"y_pred": TRIO, "by": "segment", "dropna": True}),
+    "several keys": (WIDE, {"y_pred": TRIO, "by": ["segment", "year"]}),
+    "a key of fractions": (WIDE, {"y_pred": PAIR, "by": ["share"]}),
+    "a label as key": (WIDE, {"y_pred": PAIR, "by": "y_true"}),
+    "declared labels": (
+        WIDE.assign(y_true=FRAME["y_true"].replace("c", "b")),
+        {"y_pred": PAIR, "labels": ["b", "a"], "abstain": ["c"], "by": "year"},
+    ),
+    "scores": (FRAME, {"y_true": "yes", "y_score": ["p", "q"], "threshold": 0.3, "by": "year"}),
+    "missing left out": (
+        HOLED.assign(third=HOLED["y_true"]),
+        {"missing": "drop", "y_pred": TRIO, "by": "segment"},
+    ),
+    "missing scores": (HOLED, {"missing": "drop", "y_true": "yes", "y_score": ["q", "p"]}),
+    "no rows": (WIDE.iloc[:0], {"y_pred": TRIO, "by": "segment"}),
+    "categories without rows": (
+        beside(CATEGORIES),
+        {"y_pred": TRIO, "by": ["segment", "year"], "observed": False},
+    ),
+} | {
+    kind: (beside(COUNTED[kind][0]), {"y_pred": PAIR, "by": "segment"})
+    for kind in (
+        "booleans", "whole numbers", "a pair of numbers", "fractions", "days", "times",
+        "decimals", "categories",
+    )
+}  # fmt: skip
+
+
+def in_rows(frame, question):
+    """The same models in rows, in any order, some of which are not there."""
+    argument = "y_score" if "y_score" in question else "y_pred"
+    parts = [
+        frame.assign(case=np.arange(len(frame)) + 100, name=name, guess=frame[name])
+        for name in question[argument]
+    ]
+    long = pd.concat(parts, ignore_index=True)
+    long = long[np.arange(len(long)) % 7 > 0].sample(frac=1, random_state=0, ignore_index=True)
+    return long, {**question, argument: "guess", "model": "name", "row": "case"}
+
+
+def assert_same_pairs(found, expected):
+    assert found.label_set.classes == expected.label_set.classes
+    for name in ("values", "pos_label", "rules", "order"):
+        assert getattr(found.label_set, name) == getattr(expected.label_set, name)
+    assert_index_equal(found.groups, expected.groups, exact=False)
+    assert found.key_groups.declared == expected.key_groups.declared
+    np.testing.assert_array_equal(found.cells, expected.cells)
+    np.testing.assert_array_equal(found.unpaired, expected.unpaired)
+    assert found.n_missing == expected.n_missing
+
+
+@pytest.mark.parametrize("shape", ["columns", "rows"])
+@pytest.mark.parametrize("case", PAIRED)
+def test_pairs_equal_those_of_pandas(made, case, shape):
+    frame, question = PAIRED[case]
+    if shape == "rows":
+        frame, question = in_rows(frame, question)
+    found = tba.count_pairs(made(frame), **question)
+    if made is spark_of:
+        frame = without_categories(frame)
+    expected = tba.count_pairs(frame, **question)
+    assert_same_pairs(found, expected)
+    assert expected.unpaired.any() == (shape == "rows" and not frame.empty)
+    assert_frame_equal(tba.compare(found), tba.compare(expected), check_index_type=False)
+
+
+TWO = {"y_pred": PAIR}
+ROWS = in_rows(CASES, TWO)[1]
+LONG = (
+    in_rows(CASES, TWO)[0]
+    .sort_values(["y_true", "case", "name"], ignore_index=True)
+    .assign(
+        one="a",
+        of_model=lambda long: long["name"].where(long["case"] > 130, "one"),
+        some=lambda long: long["segment"].where(long["name"] == "other", None),
+        part=lambda long: long["share"].where(long["name"] == "other"),
+    )
+)
+CASE = LONG["case"]
+PAIR_FAULTS = {
+    "one model": (CASES, {}),
+    "one model of scores": (CASES, {"y_true": "yes", "y_score": "p"}),
+    "a row for models in columns": (CASES, {**TWO, "row": "year"}),
+    "two ways to name models": (CASES, {**TWO, "model": "name", "row": "year"}),
+    "no true label": (CASES, {**TWO, "y_true": "y_tru"}),
+    "no prediction": (CASES, {"y_pred": ["y_pred", "forest"]}),
+    "no key": (CASES, {**TWO, "by": "segmnt"}),
+    "no keys": (CASES, {**TWO, "by": []}),
+    "a key twice": (CASES, {**TWO, "by": ["year", "year"]}),
+    "the name of a level": (CASES.assign(model_a=1), {**TWO, "by": "model_a"}),
+    "the models' own level": (CASES.assign(model=1), {**TWO, "by": "model"}),
+    "missing": (CASES, {**TWO, "missing": "ignore"}),
+    "missing predictions": (CASES, {"y_pred": ["y_pred", "gone"]}),
+    "scores as labels": (CASES, {"y_true": "yes", "y_pred": ["p", "q"]}),
+    "scores that are text": (CASES, {"y_true": "yes", "y_score": ["p", "name"]}),
+    "scores without a positive label": (CASES, {"y_score": ["p", "q"]}),
+    "text against numbers": (CASES, {"y_pred": ["y_pred", "number"]}),
+    "labels not declared": (CASES, {**TWO, "labels": ["a", "c"]}),
+    "a positive label of three classes": (CASES, {**TWO, "pos_label": "a"}),
+    "no row": (LONG, {**ROWS, "row": None}),
+    "no such row": (LONG, {**ROWS, "row": "cases"}),
+    "no such model": (LONG, {**ROWS, "model": "models"}),
+    "a row that is a key": (LONG, {**ROWS, "by": "case"}),
+    "no keys for models in rows": (LONG, {**ROWS, "by": []}),
+    "only one model": (LONG[LONG["name"] == "other"], ROWS),
+    "rows twice": (pd.concat([LONG, LONG[30:40], LONG[20:30]]), ROWS),
+    "rows of one model": (
+        LONG.assign(case=LONG["case"] // 2),
+        {**ROWS, "y_true": "one", "labels": [*"abc"]},
+    ),
+    "labels that differ": (LONG.assign(y_true=LONG["guess"]), ROWS),
+    "labels that differ in two of three": (
+        LONG.assign(y_true=LONG["y_true"].where(~CASE.isin([110, 120]), LONG["guess"])),
+        ROWS,
+    ),
+    "keys that differ": (LONG, {**ROWS, "by": ["segment", "of_model"]}),
+    "keys of which some are missing": (LONG, {**ROWS, "by": "some"}),
+    "keys of which some are no number": (LONG, {**ROWS, "by": "part"}),
+    "rows without a case": (LONG.assign(case=CASE.where(CASE != 110)), ROWS),
+    "rows without a model": (LONG.assign(name=LONG["name"].where(CASE != 110, None)), ROWS),
+    "missing predictions in rows": (
+        LONG.assign(guess=LONG["guess"].where(CASE != 110, None)),
+        ROWS,
+    ),
+    "labels not declared in rows": (LONG, {**ROWS, "labels": ["a", "c"]}),
+}
+
+
+@pytest.mark.parametrize("fault", PAIR_FAULTS)
+def test_errors_of_pairs_are_those_of_pandas(made, fault):
+    frame, question = PAIR_FAULTS[fault]
+    found, expected = (error_of(of, question, tba.count_pairs) for of in (made(frame), frame))
+    assert found == expected
+
+
+@pytest.mark.parametrize("n_parts", [1, 4])
+def test_cases_are_found_in_partitions_and_keys_in_their_index(n_parts):
+    dask = pytest.importorskip("dask")
+    import dask.dataframe as dd
+
+    long, question = in_rows(WIDE.assign(place=FRAME["year"]), {"y_pred": TRIO})
+    question["by"] = ["place", "yes"]  # the first has the name of a column made on the way
+    frame = long.set_index("yes")
+    with dask.config.set({"dataframe.convert-string": False}):
+        found = tba.count_pairs(dd.from_pandas(frame, npartitions=n_parts, sort=False), **question)
+    assert_same_pairs(found, tba.count_pairs(frame, **question))
+
+
+def kind_of_rows(name, values):
+    """Models in rows whose column holds other values, each in place of one that was there."""
+    frame, question = in_rows(*PAIRED["three models"])
+    codes = pd.factorize(frame[name], sort=True)[0]
+    return frame.assign(**{name: values.take(codes)}), question
+
+
+CASES_OF = {
+    "text": pd.Series([f"case {at}" for at in range(N)], dtype=TEXT),
+    "fractions": pd.Series(np.arange(N) / 4),
+    "days": pd.Series([datetime.date(2024, 1, 1) + datetime.timedelta(at) for at in range(N)]),
+    "decimals": pd.Series([decimal.Decimal(at) / 4 for at in range(N)]),
+    "categories": pd.Series(pd.Categorical(map(str, range(N)))),
+    "whole numbers": pd.Series(2**53 + np.arange(N)),
+}
+MODELS_OF = {
+    "whole numbers": pd.Series([3, 2**53 + 1, 1]),
+    "booleans and a text": pd.Series(["True", "False", "1"], dtype=TEXT),
+    "days": pd.Series(MONTHS),
+    "categories": pd.Series(pd.Categorical([*"bca"], categories=[*"cbxa"])),
+}
+KINDS = {("case", kind): values for kind, values in CASES_OF.items()}
+KINDS |= {("name", kind): values for kind, values in MODELS_OF.items()}
+
+
+@pytest.mark.parametrize(("name", "kind"), KINDS)
+def test_cases_and_models_of_every_kind(made, name, kind):
+    values = KINDS[name, kind]
+    frame, question = kind_of_rows(name, values.set_axis(range(len(values))).array)
+    found = tba.count_pairs(made(frame), **question)
+    expected = tba.count_pairs(without_categories(frame) if made is spark_of else frame, **question)
+    assert expected.unpaired.all()
+    assert_same_pairs(found, expected)
+
+
+def test_cases_whose_number_is_stored_in_two_ways(made):
+    frame = pd.DataFrame({"name": [*"abababab"], "y_true": [0, 0, 1, 1] * 2, "y_pred": [0, 1] * 4})
+    frame["case"] = [0.0, -0.0, 1, 1, 2, 2, 3, 3]
+    found = tba.count_pairs(made(frame), model="name", row="case")
+    assert found.unpaired.tolist() == [0]
+    assert found.cells.tolist() == [[[[0, 0], [2, 0]], [[0, 2], [0, 0]]]]
+
+
+def test_many_labels_and_rare_ones(made):
+    number = np.arange(60_000)
+    columns = {"y_true": number % 5000, "a": number * 7 % 5000, "b": number % 4999}
+    frame = pd.DataFrame(columns).assign(g=number % 3)
+    frame.loc[40_001, ["y_true", "a", "b"]] = 10**6, 10**6, 3  # beyond the range of a sample
+    question = {"y_pred": ["a", "b"], "by": "g"}
+    assert_same_pairs(tba.count_pairs(made(frame), **question), tba.count_pairs(frame, **question))
+
+
+@pytest.mark.parametrize("shape", ["columns", "rows"])
+@pytest.mark.parametrize("case", ["several keys", "missing scores", "decimals", "no rows"])
+def test_pairs_that_only_narwhals_knows(case, shape):
+    nw = pytest.importorskip("narwhals.stable.v2")
+    pytest.importorskip("pyarrow")
+    frame, question = PAIRED[case] if shape == "columns" else in_rows(*PAIRED[case])
+    held = nw.from_native(frame, eager_only=True)
+    assert_same_pairs(tba.count_pairs(held, **question), tba.count_pairs(frame, **question))

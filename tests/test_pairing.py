@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pandas_tba as tba
-from pandas_tba.pairing import count_pairs
+from pandas_tba.engines import count_pairs
 
 MODELS = ["a", "b", "c"]
 LONG = {"y_pred": "p", "model": "model", "row": "case"}
@@ -233,6 +233,11 @@ ERRORS = {
         ("A model may score a case once; 1 row of 7 repeat one, such as 'case' 7 by 'a'. Does `row` "
         "name the right column? If so, leave the repeats out."),
     ),
+    "the smallest repeated": (
+        lambda: count_pairs(pd.concat([long(), long()[::-1]]), **LONG),
+        ("A model may score a case once; 6 rows of 12 repeat one, such as 'case' 7 by 'a'. Does `row` "
+        "name the right column? If so, leave the repeats out."),
+    ),
     "truth differs": (
         lambda: count_pairs(long().assign(y_true=[1, 0, 1, 1, 1, 0]), **LONG),
         ("`y_true` must have one value in all rows of a case; it differs within 2 of 3 cases, such "
@@ -250,6 +255,12 @@ ERRORS = {
     "model missing": (
         lambda: count_pairs(long().assign(model=[*"aaabb", None]), **LONG),
         "`model` column 'model' is missing in 1 of 6 rows; leave these rows out, or fill them in.",
+    ),
+    "model missing in a column of another name": (
+        lambda: count_pairs(
+            long().assign(net=[*"aaabb", None]), y_pred="p", model="net", row="case"
+        ),
+        "`model` column 'net' is missing in 1 of 6 rows; leave these rows out, or fill them in.",
     ),
     "name of a level": (
         lambda: count_pairs(plain().rename(columns={"g": "model_b"}), y_pred=["a", "b"], by="model_b"),
@@ -277,6 +288,23 @@ def test_errors(question, text):
     with pytest.raises(tba.InputError) as caught:
         question()
     assert str(caught.value) == text
+
+
+@pytest.mark.parametrize("name", ["case", "model", "g", "p"])
+def test_lists_are_neither_cases_nor_models(name):
+    lists = long().assign(**{name: [[1, 2]] * 6})
+    with pytest.raises(tba.KindError) as caught:
+        count_pairs(lists, **LONG, by="g")
+    assert str(caught.value) == (
+        f"Column '{name}' holds a list ([1, 2]), which is neither a label nor a key. Convert it, for "
+        "example with astype(str)."
+    )
+
+
+@pytest.mark.parametrize("dtype", [*STORAGES, "float16", ">i4", ">f8", "Float64"], ids=str)
+def test_cases_of_every_dtype(dtype):
+    found = count_pairs(long().astype({"case": dtype}), **LONG)
+    assert_same(found, count_pairs(long(), **LONG))
 
 
 def test_no_such_column():

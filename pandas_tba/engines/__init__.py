@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -11,38 +12,59 @@ import pandas as pd
 from pandas_tba.columns import Columns, Missing
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.counting import count_frame
-from pandas_tba.engines.combining import Combinations, Question, added_up, counts_of, not_a_frame
+from pandas_tba.engines.combining import (
+    Ask,
+    Combinations,
+    Question,
+    added_up,
+    counts_of,
+    not_a_frame,
+    question_of,
+)
+from pandas_tba.engines.pairs import (
+    pair_arrow,
+    pair_dask,
+    pair_in_engine,
+    pairs_in_columns,
+    question_of_pairs,
+)
 from pandas_tba.engines.parquet import combinations_of_parquet
 from pandas_tba.engines.partitions import combinations_of_dask, combinations_of_frame
 from pandas_tba.engines.queries import combinations_in_engine
 from pandas_tba.engines.streams import combinations_of_arrow
 from pandas_tba.errors import InputError, KindError, check_flag
+from pandas_tba.pairing import PairedCounts, pair_frame
 
-Combining = Callable[[Any, Columns, Any], tuple[Question, Combinations]]
+Combining = Callable[[Any, Ask], tuple[Question, Combinations]]
 
 
 class Engine(NamedTuple):
-    """An engine: its package, the classes of its frames, how they are counted, the extra it needs."""
+    """An engine: its package, the classes of its frames, how they are counted, the extra it needs.
+
+    Pairs of models in columns are counted like other combinations, those of models in rows are not.
+    """
 
     package: str
     frames: tuple[str, ...]
     combinations: Combining
+    pairs_in_rows: Callable[..., PairedCounts]
     extra: str | None = None
 
 
 ENGINES = (
-    Engine("pandas", ("DataFrame",), combinations_of_frame),
+    Engine("pandas", ("DataFrame",), combinations_of_frame, pair_frame),
     Engine(
         "pyarrow",
         ("Table", "RecordBatch", "RecordBatchReader", "FileSystemDataset", "InMemoryDataset",
          "UnionDataset", "Dataset", "Scanner"),
         combinations_of_arrow,
+        pair_arrow,
         "parquet",
     ),
-    Engine("dask", ("DataFrame",), combinations_of_dask, "dask"),
-    Engine("polars", ("DataFrame", "LazyFrame"), combinations_in_engine, "polars"),
-    Engine("duckdb", ("DuckDBPyRelation",), combinations_in_engine, "duckdb"),
-    Engine("pyspark", ("DataFrame",), combinations_in_engine, "spark"),
+    Engine("dask", ("DataFrame",), combinations_of_dask, pair_dask, "dask"),
+    Engine("polars", ("DataFrame", "LazyFrame"), combinations_in_engine, pair_in_engine, "polars"),
+    Engine("duckdb", ("DuckDBPyRelation",), combinations_in_engine, pair_in_engine, "duckdb"),
+    Engine("pyspark", ("DataFrame",), combinations_in_engine, pair_in_engine, "spark"),
 )  # fmt: skip
 
 
@@ -55,22 +77,35 @@ def _engine_of(frame: Any) -> Engine:
     for engine in ENGINES:
         if engine.package == package and kind.__name__ in engine.frames:
             return engine
-    return Engine(package, (), _in_some_engine)
+    return Engine(package, (), _in_some_engine, _pairs_in_some_engine)
 
 
-def _in_some_engine(frame: Any, columns: Columns, by: Any) -> tuple[Question, Combinations]:
+def _in_some_engine(frame: Any, ask: Ask) -> tuple[Question, Combinations]:
     """Combinations of a frame that is not in the table; narwhals may know it."""
+    with _unknown(frame):
+        return combinations_in_engine(frame, ask)
+
+
+def _pairs_in_some_engine(frame: Any, columns: Columns, **options: Any) -> PairedCounts:
+    """Counts of pairs of models in rows of a frame that is not in the table."""
+    with _unknown(frame):
+        return pair_in_engine(frame, columns, **options)
+
+
+@contextmanager
+def _unknown(frame: Any) -> Iterator[None]:
+    """Without narwhals nobody knows the frame."""
     try:
-        return combinations_in_engine(frame, columns, by)
+        yield
     except ModuleNotFoundError as fault:
         raise not_a_frame(frame) from fault
 
 
-def _combined(frame: Any, columns: Columns, by: Any) -> tuple[Question, Combinations]:
+def _combined(frame: Any, ask: Ask) -> tuple[Question, Combinations]:
     """Combinations of a frame of any engine."""
     engine = _engine_of(frame)
     with _naming_the_extra(engine.package, engine.extra):
-        return engine.combinations(frame, columns, by)
+        return engine.combinations(frame, ask)
 
 
 @contextmanager
@@ -191,8 +226,87 @@ def count(
     )
     if isinstance(frame, pd.DataFrame):
         return count_frame(frame, columns, by=by, dropna=dropna, observed=observed)
-    question, found = _combined(frame, columns, by)
+    question, found = _combined(frame, partial(question_of, columns=columns, by=by))
     return counts_of(found, question, dropna=dropna, observed=observed)
+
+
+def count_pairs(
+    frame: Any,
+    *,
+    y_true: Hashable = "y_true",
+    y_pred: Hashable | list[Hashable] = "y_pred",
+    by: Any = None,
+    model: Hashable | None = None,
+    row: Hashable | None = None,
+    labels: Iterable[Hashable] | None = None,
+    abstain: Iterable[Hashable] = (),
+    pos_label: Hashable | None = None,
+    missing: Missing = "raise",
+    y_score: Hashable | list[Hashable] | None = None,
+    threshold: float = 0.5,
+    dropna: bool = False,
+    observed: bool = True,
+) -> PairedCounts:
+    """Count for each two models the rows that both get right, one of them, or none.
+
+    An engine counts its rows itself: only the counts come back.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Predictions in any engine that `count` takes. Models in columns, as in
+        ``y_pred=["logit", "forest"]``, or models in rows, as in ``model="model", row="case_id"``:
+        for these an engine must bring the rows of a case together, and Arrow holds the columns
+        needed in memory.
+    y_true, y_pred, by, model
+        As in `count`. True label and keys must be the same in all rows of a case.
+    row : column name, optional
+        With `model`: the column that says which rows are the same case.
+    labels, abstain, pos_label, missing, y_score, threshold, dropna, observed
+        As in `count`.
+
+    Returns
+    -------
+    PairedCounts
+        A pair for each two models, in the order of `y_pred`, or of the models. Cases that only
+        one of the two has scored are left out, and counted.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two models, a model scores a case twice, or true label or keys
+        differ within a case; the smallest such case is named. And as in `count`.
+    ColumnError, KindError, ModuleNotFoundError
+        As in `count`.
+
+    Examples
+    --------
+    >>> import pandas_tba as tba
+    >>> tba.count_pairs(tba.load_income(), y_pred=["logit", "forest"])
+    <PairedCounts: 1 pair of models, 2 classes: '<=50K', '>50K'>
+    """
+    columns = Columns(
+        y_true=y_true,
+        y_pred=y_pred,
+        model=model,
+        labels=labels,
+        abstain=abstain,
+        pos_label=pos_label,
+        missing=missing,
+        y_score=y_score,
+        threshold=threshold,
+    )
+    if isinstance(frame, pd.DataFrame):
+        return pair_frame(frame, columns, row=row, by=by, dropna=dropna, observed=observed)
+    if model is None:
+        ask = partial(question_of_pairs, columns=columns, row=row, by=by)
+        question, found = _combined(frame, ask)
+        return pairs_in_columns(found, question, dropna=dropna, observed=observed)
+    engine = _engine_of(frame)
+    with _naming_the_extra(engine.package, engine.extra):
+        return engine.pairs_in_rows(
+            frame, columns, row=row, by=by, dropna=dropna, observed=observed
+        )
 
 
 def count_batches(
@@ -253,7 +367,8 @@ sample_weight, dropna, observed
         sample_weight=sample_weight,
     )
     _check_batches(batches)
-    found = added_up(_combined(batch, columns, by) for batch in batches)
+    ask = partial(question_of, columns=columns, by=by)
+    found = added_up(_combined(batch, ask) for batch in batches)
     if found is None:
         raise InputError("`batches` is empty: nothing says which columns there would be.")
     return counts_of(found[1], found[0], dropna=dropna, observed=observed)

@@ -6,7 +6,7 @@ up; the labels get their meaning only at the end, from the same functions as tho
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from numbers import Real
@@ -24,7 +24,7 @@ from pandas_tba.counting import Bound, complete_rows, grouped_keys, label_places
 from pandas_tba.encoding import Slots, StoredSlots, hashed, narrowest
 from pandas_tba.errors import InputError, KindError
 from pandas_tba.grouping import Key, warn_many_numbers
-from pandas_tba.labelling import LabelRules, label_rules
+from pandas_tba.labelling import LabelRules, LabelSet, label_rules
 from pandas_tba.levels import plain_index, positions
 from pandas_tba.tallying import Tally
 from pandas_tba.validation import check_not_mixed, check_not_scores, missing_error, weight_error
@@ -35,14 +35,20 @@ Codes = npt.NDArray[np.intp]
 _PENDING = 1 << 14  # combinations that wait until they are added up
 _MANY = 10_000
 
+Tables = tuple[tuple[int, ...], ...]  # the predictions that are counted together, by their places
+
 
 class Question(NamedTuple):
-    """What is counted: the columns bound, on a frame of their dtypes that has no rows."""
+    """What is counted: the columns bound, on a frame of their dtypes that has no rows.
+
+    ``tables`` has each prediction alone, or each two of them where models are paired.
+    """
 
     columns: Columns
     by: Any
     bound: Bound
     rules: LabelRules
+    tables: Tables
 
     def column_of_key(self, key: Key) -> Hashable:
         """Name of the column that holds a key."""
@@ -65,9 +71,10 @@ class Levels(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """N combinations of keys, true and predicted label, and their number in each plane (N,).
+    """N combinations of keys, true and predicted labels, and their number in each plane (N,).
 
-    ``codes`` (N, keys + 2) point into the levels; -1 is the missing key.
+    ``codes`` (N, keys + 1 + predictions) point into the levels; -1 is the missing key, and where a
+    model has not scored a case.
     """
 
     codes: Codes
@@ -76,7 +83,7 @@ class Lines(NamedTuple):
 
 @dataclass(frozen=True)
 class Combinations:
-    """Lines for each column of predictions, from the rows that have every label and weight.
+    """Lines for each table of the question, from the rows that have every label and weight.
 
     ``levels`` are those of the keys, of truth and of each prediction.  ``n_rows`` are all rows
     seen, ``missing`` the rows without a value by column, ``bad_weights`` the number of weights
@@ -88,6 +95,9 @@ class Combinations:
     n_rows: int
     missing: dict[Hashable, int]
     bad_weights: tuple[int, tuple[float, ...]] = (0, ())
+
+
+Ask = Callable[[pd.DataFrame], Question]  # of a frame without rows that has the columns of the data
 
 
 def question_of(empty: pd.DataFrame, columns: Columns, by: Any) -> Question:
@@ -106,7 +116,7 @@ def question_of(empty: pd.DataFrame, columns: Columns, by: Any) -> Question:
                 f"{type(item).__name__}. Make it a column of the data first."
             )
     bound, _, _ = complete_rows(empty, columns, by)
-    return Question(columns, by, bound, rules)
+    return Question(columns, by, bound, rules, tuple((at,) for at in range(len(bound.predictions))))
 
 
 def not_a_frame(frame: Any) -> KindError:
@@ -148,8 +158,8 @@ def together(parts: Sequence[Combinations], question: Question) -> Combinations:
         joined.append(found)
         places.append(place)
     lines = []
-    for model, pieces in enumerate(zip(*(part.lines for part in parts), strict=True)):
-        held = [*places[: n_keys + 1], places[n_keys + 1 + model]]
+    for table, *pieces in zip(question.tables, *(part.lines for part in parts), strict=True):
+        held = [*places[: n_keys + 1], *(places[n_keys + 1 + model] for model in table)]
         lines.append(_joined_lines(pieces, held))
     whole = Combinations(
         tuple(joined),
@@ -266,6 +276,20 @@ def counts_of(
     ]
     n_missing = found.n_rows - _complete(found)
     return ConfusionCounts(reduce(add, parts), labels, groups, n_missing, _missing(found, question))
+
+
+def labels_of(found: Combinations, question: Question) -> tuple[LabelSet, Codes, list[Codes]]:
+    """The label set, and where the levels of truth and of each prediction stand in it."""
+    _check_values(found, question)
+    tally, slots = tally_of(found, question)
+    slots = slots[len(question.bound.keys) :]
+    return label_places(question.bound, tally, slots, question.rules, question.columns)
+
+
+def tally_of(found: Combinations, question: Question) -> tuple[Tally, list[Slots]]:
+    """The combinations as a tally, and the slots it refers to."""
+    slots = [*_slots_of(found)]
+    return _tally(found, slots, len(question.bound.keys)), slots
 
 
 def _complete(found: Combinations) -> int:

@@ -1,12 +1,12 @@
 """A frame of an engine that narwhals knows -> Combinations, aggregated where the rows are.
 
 Only elementary aggregations are asked for, since engines refuse different others: numbers of rows,
-and sums of columns that were made first.
+sums of columns that were made first, and the extremes of a column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
@@ -15,18 +15,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pandas_tba.columns import Columns
 from pandas_tba.encoding import encode, of_all_rows
 from pandas_tba.engines.combining import (
+    Ask,
     Combinations,
     Levels,
     Lines,
     Question,
     not_a_frame,
-    question_of,
 )
 from pandas_tba.engines.reading import arrow_slots, joined
 from pandas_tba.levels import order_of
+from pandas_tba.pairing import Fault, Faults, Models, one_fault
 from pandas_tba.validation import HUGE_WEIGHT, TINY_WEIGHT, number_error
 
 Array = npt.NDArray[Any]
@@ -46,8 +46,14 @@ class Query(NamedTuple):
         return ~reduce(or_, self.missing.values())
 
 
-def combinations_in_engine(frame: Any, columns: Columns, by: Any) -> tuple[Question, Combinations]:
-    """Combinations that the engine itself counted, one query for each column of predictions."""
+def combinations_in_engine(frame: Any, ask: Ask) -> tuple[Question, Combinations]:
+    """Combinations that the engine itself counted, one query for each table of the question."""
+    query = query_of(frame, ask)
+    return query.question, combinations_of_query(query)
+
+
+def query_of(frame: Any, ask: Ask) -> Query:
+    """The question to a frame that narwhals knows."""
     import narwhals.stable.v2 as nw
 
     held = nw.from_native(frame, pass_through=True)
@@ -56,13 +62,13 @@ def combinations_in_engine(frame: Any, columns: Columns, by: Any) -> tuple[Quest
     if isinstance(held, nw.DataFrame) and held.implementation.is_polars():
         held = held.lazy()  # grouping at once takes three times as long (polars 1.x)
     schema = held.collect_schema()
-    question = question_of(_without_rows(schema), columns, by)
+    question = ask(_without_rows(schema))
     bound = question.bound
     named = [name for name, _ in bound.labelled()]
     named += [] if bound.weights is None else [bound.weights[0]]
     query = Query(held, schema, question, {name: _is_missing(name, schema) for name in named})
     _check_types(query)
-    return question, _combinations(query, [_counted(query, name) for name in bound.predictions])
+    return query
 
 
 def _without_rows(schema: Any) -> pd.DataFrame:
@@ -109,25 +115,63 @@ def _check_types(query: Query) -> None:
             encode(pd.Series(values, name=name, dtype=object))
 
 
-def _counted(query: Query, prediction: Any) -> Any:
-    """Arrow table of the combinations for one column of predictions, incomplete rows apart."""
+def combinations_of_query(query: Query) -> Combinations:
+    """What the engine counted for each table, over common levels."""
+    question, bound = query.question, query.question.bound
+    fields = _fields(query)
+    asked = [_fields_of_table(fields, table) for table in question.tables]
+    answers = [_counted(query, {field: fields[field] for field in part}) for part in asked]
+    levels, codes = _placed_fields(
+        {field: name for field, (name, _) in fields.items()}, answers, query
+    )
+    lines, missing = [], dict[Hashable, int]()
+    for part, place, answer in zip(asked, codes, answers, strict=True):
+        rows = _numbers(answer, "rows", np.int64)
+        for field, column in zip(part, place.T, strict=True):
+            missing[fields[field][0]] = int(rows[column < 0].sum())
+        planes = [rows]
+        if bound.weights is not None:
+            planes += [_numbers(answer, plane, np.float64) for plane in ("weight", "squared")]
+            missing[bound.weights[0]] = int(_numbers(answer, "missing", np.int64).sum())
+        complete = _numbers(answer, "complete", np.bool_)
+        lines.append(Lines(place[complete], tuple(plane[complete] for plane in planes)))
+    n_rows = int(_numbers(answers[0], "rows", np.int64).sum())
+    return Combinations(levels, tuple(lines), n_rows, missing, _bad_weights(query, answers[0]))
+
+
+def _fields(query: Query) -> dict[str, tuple[Any, Any]]:
+    """Keys, truth and predictions as an answer names them: the column, and what is asked of it."""
     import narwhals.stable.v2 as nw
 
     columns, bound = query.question.columns, query.question.bound
-    names: list[Any] = [query.question.column_of_key(key) for key in bound.keys]
-    truth: Any = columns.y_true
-    keys = {f"key_{at}": nw.col(name) for at, name in enumerate(names)}
-    predicted = nw.col(prediction)
-    if columns.y_score is not None:
-        reached = predicted.cast(nw.Float64) >= columns.threshold
-        predicted = nw.when(~query.missing[prediction]).then(reached)
-    parts = {
-        **keys,
-        "truth": nw.col(truth),
-        "predicted": predicted,
-        "complete": query.complete,
+    names: dict[str, Any] = {
+        f"key_{at}": query.question.column_of_key(key) for at, key in enumerate(bound.keys)
     }
-    sums = {} if bound.weights is None else _weight_sums(query, bound.weights[0])
+    names["truth"] = columns.y_true
+    fields = {field: (name, nw.col(name)) for field, name in names.items()}
+    predictions: list[Any] = list(bound.predictions)
+    for at, name in enumerate(predictions):
+        predicted = nw.col(name)
+        if columns.y_score is not None:
+            reached = predicted.cast(nw.Float64) >= columns.threshold
+            predicted = nw.when(~query.missing[name]).then(reached)
+        fields[f"predicted_{at}"] = (name, predicted)
+    return fields
+
+
+def _fields_of_table(fields: Iterable[str], table: Sequence[int]) -> list[str]:
+    shared = [field for field in fields if not field.startswith("predicted_")]
+    return [*shared, *(f"predicted_{at}" for at in table)]
+
+
+def _counted(query: Query, fields: dict[str, tuple[Any, Any]]) -> Any:
+    """Arrow table of the combinations of some fields, incomplete rows apart."""
+    import narwhals.stable.v2 as nw
+
+    parts = {field: value for field, (_, value) in fields.items()}
+    parts["complete"] = query.complete
+    weights = query.question.bound.weights
+    sums = {} if weights is None else _weight_sums(query, weights[0])
     grouped = query.held.select(**parts, **sums).group_by(*parts, drop_null_keys=False)
     totals = (nw.col(name).sum() for name in sums)
     return _collected(grouped.agg(nw.len().alias("rows"), *totals))
@@ -165,37 +209,154 @@ def _collected(asked: Any) -> Any:
     return asked.to_arrow()
 
 
-def _combinations(query: Query, tables: Sequence[Any]) -> Combinations:
-    """The answers of all queries, over levels of their own."""
+def cases_of_query(query: Query, models: Models, cases: Question) -> tuple[Combinations, Faults]:
+    """Combinations of the cases, the rows of each two models joined in the engine.
+
+    The query is about rows: its first key is the model, its last one says which case they are.
+    Only where something is wrong is the engine asked what exactly.
+    """
+    import narwhals.stable.v2 as nw
+
+    rows, names = _rows_of_cases(query)
+    constant = list(names)
+    nothing = Combinations((), (), 0, {})
+    scored = rows.group_by("row", "model", drop_null_keys=False).agg(nw.len().alias("rows"))
+    is_fault = nw.col("row").is_null() | (nw.col("rows") > 1)
+    if len(_collected(scored.filter(is_fault).head(1))):
+        return nothing, _faults(query, rows, constant, models)
+    if len(models.values) == 1:
+        return nothing, Faults()
+    answers = [_joined(rows, constant, models, table) for table in cases.tables]
+    if any(_numbers(answer, "differ", np.int64).any() for answer in answers):
+        return nothing, _faults(query, rows, constant, models)
+    (prediction,) = query.question.columns.predictions
+    names |= {f"predicted_{at}": prediction for at in range(len(models.values))}
+    levels, codes = _placed_fields(names, answers, query)
+    lines = tuple(
+        Lines(place, (_numbers(answer, "cases", np.int64),))
+        for place, answer in zip(codes, answers, strict=True)
+    )
+    return Combinations(levels, lines, 0, {}), Faults()
+
+
+def _rows_of_cases(query: Query) -> tuple[Any, dict[str, Any]]:
+    """The complete rows, and the columns that the keys and truth of a case come from."""
+    import narwhals.stable.v2 as nw
+
+    question, fields = query.question, _fields(query)
+    model, *keys, row = (question.column_of_key(key) for key in question.bound.keys)
+    names: dict[str, Any] = {f"key_{at}": key for at, key in enumerate(keys)}
+    names["truth"] = question.columns.y_true
+    parts = {"row": row, "model": model, **names}
+    values = {field: _comparable(name, query) for field, name in parts.items()}
+    is_decimal = query.schema[row].is_decimal()  # which Polars 1.30 does not join
+    values["case"] = values["row"].cast(nw.String) if is_decimal else values["row"]
+    prediction, predicted = fields["predicted_0"]
+    if question.columns.y_score is None:
+        predicted = _comparable(prediction, query)
+    return query.held.filter(query.complete).select(**values, predicted=predicted), names
+
+
+def _comparable(name: Any, query: Query) -> Any:
+    """Values that have an order in every engine: categories as text, NaN as null."""
+    import narwhals.stable.v2 as nw
+
+    kind, column = query.schema[name], nw.col(name)
+    if kind.is_float():
+        return nw.when(~column.is_nan()).then(column)
+    return column.cast(nw.String) if isinstance(kind, (nw.Enum, nw.Categorical)) else column
+
+
+def _joined(rows: Any, constant: list[str], models: Models, table: tuple[int, ...]) -> Any:
+    """Arrow table of the combinations for two models, and how many cases differ in the others."""
+    import narwhals.stable.v2 as nw
+
+    values = models.values.tolist()
+    first, second = (rows.filter(nw.col("model") == values[at]) for at in table)
+    both = first.join(second, on="case", how="full", suffix="_b")
+    parts = {field: nw.coalesce(field, f"{field}_b") for field in constant}
+    sides = [nw.col("predicted"), nw.col("predicted_b")]
+    parts |= {f"predicted_{at}": side for at, side in zip(table, sides, strict=True)}
+    differ = reduce(or_, (_differ(nw.col(field), nw.col(f"{field}_b")) for field in constant))
+    is_paired = ~sides[0].is_null() & ~sides[1].is_null()
+    number = nw.when(is_paired & differ).then(1).otherwise(0).cast(nw.Int64)
+    grouped = both.select(**parts, differ=number).group_by(*parts, drop_null_keys=False)
+    return _collected(grouped.agg(nw.len().alias("cases"), nw.col("differ").sum()))
+
+
+def _differ(first: Any, second: Any) -> Any:
+    return (first != second) | (first.is_null() != second.is_null())
+
+
+def _faults(query: Query, rows: Any, constant: list[str], models: Models) -> Faults:
+    """What keeps the rows from being put beside each other, the smallest cases as examples."""
+    import narwhals.stable.v2 as nw
+
+    *keys, truth = constant
+    own = [f"rows_{at}" for at in range(len(models.values))]
+    numbers = {field: _is_torn(field) for field in constant}
+    numbers |= {name: nw.when(nw.col(name) > 1).then(nw.col(name) - 1).otherwise(0) for name in own}
+    row = nw.col("row")
+    numbers["no_row"] = nw.when(row.is_null()).then(nw.col("rows")).otherwise(0)
+    asked = {name: number.cast(nw.Int64).sum() for name, number in numbers.items()}
+    asked |= {
+        f"{name}_case": nw.when(number > 0).then(row).min() for name, number in numbers.items()
+    }
+    cases = _cases(rows, constant, dict(zip(own, models.values.tolist(), strict=True)))
+    answer = _collected(cases.select(cases=nw.col("rows").count(), **asked))
+    name_of_row = query.question.column_of_key(query.question.bound.keys[-1])
+
+    def fault(name: str, model: Hashable = None) -> Fault:
+        levels, _ = _placed(name_of_row, answer[f"{name}_case"], query)
+        case = next(iter(levels.values.tolist()), None)
+        return Fault(int(answer[name][0].as_py()), case, model)
+
+    return Faults(
+        int(answer["cases"][0].as_py()),
+        int(answer["no_row"][0].as_py()),
+        (fault(truth), *map(fault, keys)),
+        one_fault([fault(*each) for each in zip(own, models.values.tolist(), strict=True)]),
+    )
+
+
+def _cases(rows: Any, constant: list[str], models: dict[str, Hashable]) -> Any:
+    """A line for each case: its rows, those of each model, and both ends of what should be constant."""
+    import narwhals.stable.v2 as nw
+
+    own = {name: (nw.col("model") == value).cast(nw.Int64) for name, value in models.items()}
+    totals = [nw.len().alias("rows"), *(nw.col(name).sum() for name in own)]
+    for field in constant:
+        column = nw.col(field)
+        totals += [column.min().alias(f"{field}_low"), column.max().alias(f"{field}_high")]
+        totals.append(column.count().alias(f"{field}_there"))
+    return rows.with_columns(**own).group_by("row", drop_null_keys=False).agg(*totals)
+
+
+def _is_torn(field: str) -> Any:
+    """1 where a case has several values, of which one may be the missing one."""
+    import narwhals.stable.v2 as nw
+
+    low, high, there = (nw.col(f"{field}_{end}") for end in ("low", "high", "there"))
+    is_torn = (low != high) | ((there > 0) & (there < nw.col("rows")))
+    return nw.when(is_torn).then(1).otherwise(0)
+
+
+def _placed_fields(
+    fields: dict[str, Any], answers: Sequence[Any], query: Query
+) -> tuple[tuple[Levels, ...], list[Array]]:
+    """Levels of each field over all answers that have it, and the codes of each answer's lines."""
     import pyarrow as pa
 
-    question, bound = query.question, query.question.bound
-    names = [question.columns.y_true, *bound.predictions]
-    shared = {f"key_{at}": question.column_of_key(key) for at, key in enumerate(bound.keys)}
-    shared["truth"] = question.columns.y_true
-    whole = pa.concat_tables([table.select(list(shared)) for table in tables])
-    placed = [_placed(column, whole[name], query) for name, column in shared.items()]
-    placed += [
-        _placed(name, table["predicted"], query)
-        for name, table in zip(bound.predictions, tables, strict=True)
-    ]
-    levels, codes = zip(*placed, strict=True)
-    both = np.column_stack(codes[: len(shared)])
-    lines, missing, start = [], {}, 0
-    for table, predicted, name in zip(tables, codes[len(shared) :], names[1:], strict=True):
-        place = np.column_stack([both[start : start + table.num_rows], predicted])
-        start += table.num_rows
-        rows = _numbers(table, "rows", np.int64)
-        missing[names[0]] = int(rows[place[:, -2] < 0].sum())
-        missing[name] = int(rows[predicted < 0].sum())
-        planes = [rows]
-        if bound.weights is not None:
-            planes += [_numbers(table, plane, np.float64) for plane in ("weight", "squared")]
-            missing[bound.weights[0]] = int(_numbers(table, "missing", np.int64).sum())
-        complete = _numbers(table, "complete", np.bool_)
-        lines.append(Lines(place[complete], tuple(plane[complete] for plane in planes)))
-    n_rows = int(_numbers(tables[0], "rows", np.int64).sum())
-    return Combinations(levels, tuple(lines), n_rows, missing, _bad_weights(query, tables[0]))
+    levels, codes = [], [list[Array]() for _ in answers]
+    for field, name in fields.items():
+        held = [at for at, answer in enumerate(answers) if field in answer.column_names]
+        whole = pa.concat_tables([answers[at].select([field]) for at in held])
+        found, place = _placed(name, whole[field], query)
+        levels.append(found)
+        ends = np.cumsum([answers[at].num_rows for at in held])[:-1]
+        for at, part in zip(held, np.split(place, ends), strict=True):
+            codes[at].append(part)
+    return tuple(levels), [np.column_stack(columns) for columns in codes]
 
 
 def _placed(name: Any, column: Any, query: Query) -> tuple[Levels, Array]:

@@ -11,14 +11,16 @@ import pandas as pd
 
 from pandas_tba.cells import Cells
 from pandas_tba.encoding import Slots, StoredSlots, encode, narrowest, normal, of_all_rows, scored
-from pandas_tba.engines.combining import Combinations, Levels, Lines, Question
+from pandas_tba.engines.combining import Combinations, Levels, Lines, Question, Tables
 from pandas_tba.grouping import group_keys
 from pandas_tba.levels import factorized, plain_index
-from pandas_tba.tallying import tally
+from pandas_tba.pairing import Beside, Faults, Models, numbered_values
+from pandas_tba.tallying import PairSlots, tally
 from pandas_tba.validation import as_numbers, check_not_mixed, is_weight, number_error
 
 FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.intp]
 
 
 class Reader(Protocol):
@@ -91,6 +93,40 @@ class Rows(NamedTuple):
 
 def combinations_of_pandas(frame: pd.DataFrame, question: Question) -> Combinations:
     """Combinations of a part of the data that is a pandas frame."""
+    return combinations_of_rows(_rows_of_pandas(frame, question), question, PandasReader())
+
+
+def cases_of_pandas(
+    frame: pd.DataFrame, question: Question, models: Models, cases: Question
+) -> tuple[Combinations, Faults]:
+    """Combinations of cases whose rows are all in this part, and what is wrong with the rows.
+
+    The question is about rows: its first key is the model, its last one says which case they are.
+    """
+    rows = _complete(_rows_of_pandas(frame, question), question, PandasReader())
+    case, _ = numbered_values(rows.keys[-1])
+    known = case >= 0
+    model, *keys, row = (key[known] for key in rows.keys)
+    truth, predicted = (_stored(part, rows.n_rows, known) for part in rows.slots)
+    codes, found = numbered_values(model)
+    beside = Beside.of(row, case[known], models.places(found)[codes])
+    n_cases, n_known = int(beside.is_first.sum()), len(row)
+    faults = beside.faults([truth.block(0, n_known), *keys], models)
+    dtype = np.dtype(narrowest(predicted.size + 1))
+    scored = predicted.block(0, n_known).astype(dtype)
+    levels, order = predicted.levels(), predicted.order
+    predictions = [
+        StoredSlots(codes, levels, has_missing=True, order=order)
+        for codes in beside.table(scored, len(models.values), np.iinfo(dtype).max)
+    ]
+    first = beside.is_first
+    slots = [_stored(truth, n_known, first), *predictions]
+    key_slots = [encode(key[first]) for key in keys]
+    of_all, lines = _tallied(key_slots, slots, cases.tables, n_cases)
+    return Combinations(of_all, lines, n_cases, {}), faults._replace(no_row=int((~known).sum()))
+
+
+def _rows_of_pandas(frame: pd.DataFrame, question: Question) -> Rows:
     named = [(name, normal(frame[name])) for name, _ in question.bound.labelled()]
     for at, (name, column) in enumerate(named):
         if at == 0 or question.columns.y_score is None:
@@ -99,18 +135,36 @@ def combinations_of_pandas(frame: pd.DataFrame, question: Question) -> Combinati
     if question.columns.model is not None:
         keys.insert(0, frame[question.columns.model])
     weights = question.bound.weights
-    rows = Rows(
+    return Rows(
         keys,
         named[0][1],
         [column for _, column in named[1:]],
         None if weights is None else frame[weights[0]],
         len(frame),
     )
-    return combinations_of_rows(rows, question, PandasReader())
+
+
+class _Complete(NamedTuple):
+    """The rows that have every label, score and weight; and which rows lack one, by column."""
+
+    keys: Sequence[Any]
+    slots: list[Slots]
+    weights: FloatArray | None
+    n_rows: int
+    missing: dict[Hashable, Mask]
 
 
 def combinations_of_rows(rows: Rows, question: Question, reader: Reader) -> Combinations:
     """Combinations of the rows that have every label, score and weight."""
+    keys, slots, weights, n_rows, missing = _complete(rows, question, reader)
+    weights, bad = (None, (0, ())) if weights is None else _valid(weights)
+    key_slots = [reader.encode(key) for key in keys]
+    levels, lines = _tallied(key_slots, slots, question.tables, n_rows, weights)
+    n_missing = {name: int(lacks.sum()) for name, lacks in missing.items()}
+    return Combinations(levels, lines, rows.n_rows, n_missing, bad)
+
+
+def _complete(rows: Rows, question: Question, reader: Reader) -> _Complete:
     named = [name for name, _ in question.bound.labelled()]
     slots = [reader.encode(rows.truth), *_predicted(rows, question, reader)]
     weights = None
@@ -126,20 +180,45 @@ def combinations_of_rows(rows: Rows, question: Question, reader: Reader) -> Comb
     keys, n_rows = rows.keys, rows.n_rows
     if missing:
         kept = ~np.logical_or.reduce([*missing.values()])
-        slots = [_kept(part, kept) for part in slots]
+        slots = [_stored(part, n_rows, kept) for part in slots]
         keys = [reader.kept(key, kept) for key in keys]
         weights, n_rows = None if weights is None else weights[kept], int(kept.sum())
-    weights, bad = (None, (0, ())) if weights is None else _valid(weights)
-    key_slots = [reader.encode(key) for key in keys]
-    found, used = tally(key_slots, slots[0], slots[1:], n_rows, weights)
-    codes = found.groups - np.array([part.has_missing for part in used[: len(keys)]], dtype=np.intp)
-    return Combinations(
-        tuple(Levels(part.levels(), part.declared()) for part in used),
-        tuple(_lines(table, codes) for table in found.tables),
-        rows.n_rows,
-        {name: int(lacks.sum()) for name, lacks in missing.items()},
-        bad,
+    return _Complete(keys, slots, weights, n_rows, missing)
+
+
+def _tallied(
+    keys: Sequence[Slots],
+    slots: Sequence[Slots],
+    tables: Tables,
+    n_rows: int,
+    weights: FloatArray | None = None,
+) -> tuple[tuple[Levels, ...], tuple[Lines, ...]]:
+    """Levels of keys, truth and predictions, and the lines of each table."""
+    truth, *predictions = slots
+    is_paired = any(len(table) > 1 for table in tables)
+    if is_paired:
+        predictions = [_stored(part, n_rows) for part in predictions]
+    sides = [[predictions[at] for at in table] for table in tables]
+    asked = [part[0] if len(part) == 1 else PairSlots(part, n_rows) for part in sides]
+    found, used = tally(keys, truth, asked, n_rows, weights)
+    shared, counted = used[: len(keys) + 1], used[len(keys) + 1 :]
+    groups = found.groups - np.array([part.has_missing for part in shared[:-1]], dtype=np.intp)
+    lines = tuple(
+        _lines(cells, groups, part, pair)
+        for cells, part, pair in zip(found.tables, sides, counted, strict=True)
     )
+    held = [*shared, *(predictions if is_paired else counted)]
+    return tuple(Levels(part.levels(), part.declared()) for part in held), lines
+
+
+def _lines(cells: Cells, groups: Codes, sides: Sequence[Slots], counted: Slots) -> Lines:
+    """The cells one by one; where two sides were counted as one they are taken apart."""
+    group, truth, predicted, planes = cells.entries()
+    columns = [predicted]
+    if len(sides) == 2:
+        columns = [*np.divmod(np.asarray(counted.levels())[predicted], sides[1].size)]
+    codes = [column - side.has_missing for column, side in zip(columns, sides, strict=True)]
+    return Lines(np.column_stack([groups[group], truth, *codes]), planes)
 
 
 def _predicted(rows: Rows, question: Question, reader: Reader) -> list[Slots]:
@@ -152,9 +231,11 @@ def _predicted(rows: Rows, question: Question, reader: Reader) -> list[Slots]:
     ]
 
 
-def _kept(part: Slots, rows: Mask) -> Slots:
-    """Slots of some rows that miss nothing; levels of the others stay known."""
-    part, codes = of_all_rows(part, len(rows))
+def _stored(part: Slots, n_rows: int, rows: Any = slice(None)) -> Slots:
+    """Slots of some rows that miss nothing, in memory; levels of the others stay known."""
+    if isinstance(part, StoredSlots) and isinstance(rows, slice):
+        return part
+    part, codes = of_all_rows(part, n_rows)
     codes = codes[rows] - codes.dtype.type(part.has_missing)
     levels = part.levels()
     order = levels if part.order is not None else None
@@ -167,11 +248,6 @@ def _valid(weights: FloatArray) -> tuple[FloatArray, tuple[int, tuple[float, ...
     if not len(bad):
         return weights, (0, ())
     return np.where(is_weight(weights), weights, 0.0), (len(bad), tuple(bad[:3].tolist()))
-
-
-def _lines(table: Cells, codes: npt.NDArray[np.intp]) -> Lines:
-    group, truth, predicted, planes = table.entries()
-    return Lines(np.column_stack([codes[group], truth, predicted]), planes)
 
 
 def combinations_of_batch(batch: Any, question: Question, reader: ArrowReader) -> Combinations:

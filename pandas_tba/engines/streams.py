@@ -5,22 +5,34 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
-from pandas_tba.columns import Columns
-from pandas_tba.engines.combining import Combinations, Question, added_up, question_of
-from pandas_tba.engines.reading import ArrowReader, combinations_of_batch, combinations_of_pandas
+import pandas as pd
+
+from pandas_tba.engines.combining import Ask, Combinations, Question, added_up
+from pandas_tba.engines.reading import (
+    ArrowReader,
+    arrow_slots,
+    combinations_of_batch,
+    combinations_of_pandas,
+)
 
 _FEWEST_ROWS = 1 << 17  # smaller batches wait for others
 _MOST_ROWS = 1 << 20
+_INTEGERS = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
 
 
-def combinations_of_arrow(data: Any, columns: Columns, by: Any) -> tuple[Question, Combinations]:
+def combinations_of_arrow(data: Any, ask: Ask) -> tuple[Question, Combinations]:
     """Combinations of an Arrow table, record batch, reader of batches, dataset or scanner."""
-    schema = data.projected_schema if hasattr(data, "projected_schema") else data.schema
-    question = question_of(schema.empty_table().to_pandas(), columns, by)
-    return question, combinations_of_batches(_batches(data, question.needed()), schema, question)
+    schema = schema_of(data)
+    question = ask(schema.empty_table().to_pandas())
+    return question, combinations_of_batches(batches_of(data, question.needed()), schema, question)
 
 
-def _batches(data: Any, needed: list[Hashable]) -> Iterable[Any]:
+def schema_of(data: Any) -> Any:
+    """Names and types of the columns."""
+    return data.projected_schema if hasattr(data, "projected_schema") else data.schema
+
+
+def batches_of(data: Any, needed: list[Hashable]) -> Iterable[Any]:
     """Record batches that hold the columns needed, and no others where that can be said."""
     if hasattr(data, "num_rows"):  # a table or a record batch
         data = data.select(needed)
@@ -28,6 +40,26 @@ def _batches(data: Any, needed: list[Hashable]) -> Iterable[Any]:
     if hasattr(data, "scanner"):  # a dataset
         data = data.scanner(columns=needed, batch_readahead=1, fragment_readahead=1)
     return data.to_batches() if hasattr(data, "to_batches") else data
+
+
+def frame_of_arrow(data: Any, needed: list[Hashable]) -> pd.DataFrame:
+    """The columns needed as a pandas frame that holds every value as it is."""
+    import pyarrow as pa
+
+    batches = [batch.select(needed) for batch in batches_of(data, needed)]
+    schema = schema_of(data).empty_table().select(needed).schema
+    table = pa.Table.from_batches(batches, schema)
+    for at, field in enumerate(schema):
+        chunks = table.column(at).chunks
+        if pa.types.is_nested(field.type):
+            arrow_slots(field.name, table.column(at))  # says what is no label
+        if pa.types.is_dictionary(field.type) and not all(
+            chunk.dictionary.equals(chunks[0].dictionary) for chunk in chunks
+        ):  # only one dictionary declares an order
+            table = table.set_column(at, field.name, table.column(at).cast(field.type.value_type))
+    nullable = {getattr(pa, name.lower())(): pd.api.types.pandas_dtype(name) for name in _INTEGERS}
+    frame: pd.DataFrame = table.to_pandas(types_mapper=nullable.get)
+    return frame
 
 
 def combinations_of_batches(
