@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from itertools import combinations, product
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -26,15 +25,11 @@ from pandas_tba.framing import (
 )
 from pandas_tba.groups import Groups
 from pandas_tba.levels import plain_index
-from pandas_tba.roots import Roots, real_roots
-from pandas_tba.tempering import (
-    check_t,
-    class_weights,
-    majority_score,
-    t_from_entropy,
-)
+from pandas_tba.roots import RootsOfEach, roots_of_each
+from pandas_tba.tempering import check_t, relative_entropy, weights_at_each
 
 FloatArray = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
 
 
 def choose_t(
@@ -98,7 +93,7 @@ def choose_t(
     rules = {
         "safe": np.zeros(len(counts)),
         "compromise": np.full(len(counts), 0.5),
-        "entropy": np.array([t_from_entropy(p) if p.any() else np.nan for p in support]),
+        "entropy": relative_entropy(support),
     }
     left = np.full(len(counts), np.nan)
     residuals = [left, left, left]
@@ -154,44 +149,65 @@ def _rule_columns(
     classes: list[Hashable], support: FloatArray, t: FloatArray, residual: FloatArray
 ) -> dict[str, Any]:
     """Columns of `choose_t`, over groups and rules flattened; t and residual are (G, rules)."""
-    weights = np.full((*t.shape, len(classes)), np.nan)
-    majority = np.full(t.shape, np.nan)
-    meaning = np.full(t.shape, "", dtype=object)
-    for at in zip(*np.nonzero(~np.isnan(t)), strict=True):
-        rows = support[at[0]]
-        weights[at] = class_weights(rows, t=t[at])
-        recall = np.where(rows > 0, 1.0, np.nan)[None]  # majority reads who is absent from it
-        majority[at] = majority_score(recall, rows[None], t[at])[0]
-        meaning[at] = _meaning(classes, rows, t[at])
-    lacking = [absent_classes(classes, rows) or "all classes are equally large" for rows in support]
-    is_nan = np.isnan(t) | np.isnan(majority)
+    weights = weights_at_each(support[:, None], t)
+    majority = _majority(support, weights, t)
+    lacking = _lacking(classes, support)
+    lacking[lacking == ""] = "all classes are equally large"
+    reason = np.where(np.isnan(t) | np.isnan(majority), lacking[:, None], "")
     return {
         "t": t.reshape(-1),
         **{f"weight_{label}": weights[:, :, k].reshape(-1) for k, label in enumerate(classes)},
         "majority": majority.reshape(-1),
         "residual": residual.reshape(-1),
-        "meaning": texts(meaning.reshape(-1)),
-        "reason": texts(np.where(is_nan, np.array(lacking, dtype=object)[:, None], "").reshape(-1)),
+        "meaning": texts(_meanings(classes, support, t)),
+        "reason": texts(reason.reshape(-1)),
     }
 
 
-def _meaning(classes: list[Hashable], support: FloatArray, t: float) -> str:
+def _majority(support: FloatArray, weights: FloatArray, t: FloatArray) -> FloatArray:
+    """Score of always answering the largest class; NaN where an absent class has weight."""
+    absent = support == 0
+    is_largest = support == support.max(axis=1, keepdims=True, initial=0.0)
+    with np.errstate(invalid="ignore"):  # without classes
+        largest = is_largest / is_largest.sum(axis=1, keepdims=True)
+    score = (weights * largest[:, None]).sum(axis=2)
+    has_weight = absent.any(axis=1)[:, None] & (t <= 0) | absent.all(axis=1)[:, None]
+    return np.where(has_weight, np.nan, score)
+
+
+def _lacking(classes: list[Hashable], support: FloatArray) -> npt.NDArray[Any]:
+    """The classes that each group lacks, in words, worked out once for each set of them."""
+    words = np.full(len(support), "", dtype=object)
+    lacking = np.flatnonzero((support == 0).any(axis=1) | (support.shape[1] == 0))
+    sets, kind = np.unique(support[lacking] > 0, axis=0, return_inverse=True)
+    texts_of = np.array([absent_classes(classes, rows) for rows in sets], dtype=object)
+    words[lacking] = texts_of[kind.reshape(-1)]
+    return words
+
+
+def _meanings(classes: list[Hashable], support: FloatArray, t: FloatArray) -> list[str]:
     """What the rarest class counts against the largest: as a class, and one error on it."""
-    order = np.argsort(support, kind="stable")
-    order = order[support[order] > 0]
-    if len(order) < 2:
-        return ""
-    rarest, largest = order[[0, -1]]
-    share = support[rarest] / support[largest]
-    return (
-        f"one missed {shown(classes[rarest])} counts as {_power(share, t - 1):.3g} missed "
-        f"{shown(classes[largest])}; the whole class as {_power(share, t):.3g} of the other"
-    )
-
-
-def _power(share: float, t: float) -> float:
-    with np.errstate(over="ignore"):  # beyond 1e308 infinite is the answer, not worth a warning
-        return float(np.exp(t * np.log(share)))
+    if len(classes) < 2:
+        return [""] * t.size
+    names = [shown(label) for label in classes]
+    rarest = np.where(support > 0, support, np.inf).argmin(axis=1)
+    largest = len(classes) - 1 - support[:, ::-1].argmax(axis=1)
+    every = np.arange(len(support))
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        # beyond 1e308 infinite is the answer, not worth a warning
+        log_share = np.log(support[every, rarest] / support[every, largest])[:, None]
+        of_row, of_class = np.exp((t - 1) * log_share), np.exp(t * log_share)
+    is_known = ((support > 0).sum(axis=1) > 1)[:, None] & ~np.isnan(t)
+    pairs = [(names[rare], names[large]) for rare, large in zip(rarest, largest, strict=True)]
+    cells = zip(is_known.tolist(), of_row.tolist(), of_class.tolist(), pairs, strict=True)
+    return [
+        f"one missed {rare} counts as {row:.3g} missed {large}; the whole class as {whole:.3g} of "
+        "the other"
+        if known
+        else ""
+        for known_, rows, wholes, (rare, large) in cells
+        for known, row, whole in zip(known_, rows, wholes, strict=True)
+    ]
 
 
 def _rule_index(counts: ConfusionCounts, rules: list[str]) -> pd.Index:
@@ -225,20 +241,25 @@ class _Sides(NamedTuple):
 
     outer: Groups
     inner: Groups
-    rows: npt.NDArray[np.intp]
+    rows: Places
 
 
-class _Crossing(NamedTuple):
-    """One row of `crossings`; sides are places among the two compared, -1 is none."""
+class _Pairs(NamedTuple):
+    """P comparisons: the outer group (P), the two sides (2, P), and their rows of the counts (2, P)."""
 
-    root: int
-    t_star: float = math.nan
-    kind: str = ""
-    better_below: int = -1
-    better_above: int = -1
-    cost_ratio: float = math.nan
-    dominates: int = -1
-    reason: str = ""
+    outer: Places
+    sides: Places
+    rows: Places
+
+    def at(self, place: Places) -> _Pairs:
+        """Some of them, in any order."""
+        return _Pairs(self.outer[place], self.sides[:, place], self.rows[:, place])
+
+
+# columns of `crossings`
+_CROSSING = (
+    "t_star", "kind", "better_below", "better_above", "cost_ratio", "dominates", "reason",
+)  # fmt: skip
 
 
 def crossings(
@@ -301,22 +322,17 @@ def crossings(
     sides = _sides(counts, between)
     prevalence = _shared_prevalence(between, prevalence)
     if between == "models":
-        check_names(counts, ["model_a", "model_b", "root", *_Crossing._fields])
+        check_names(counts, ["model_a", "model_b", "root", *_CROSSING])
     support, hits = of_classes(counts, counts.support), of_classes(counts, counts.hits)
     weights_of = np.broadcast_to(class_prevalence(counts, prevalence, support), support.shape)
-    places, found = [], []
-    for outer, pair in _comparisons(sides, between):
-        at = sides.rows[outer, pair]
-        names = [sides.inner.values(side) for side in pair]
-        reason = _undefined(counts.label_set.classes, names, at, support)
-        rows = [_Crossing(0, reason=reason)] if reason else []
-        if not reason:
-            shares = weights_of[at].sum(axis=0)
-            roots = real_roots(_recall_difference(hits[at], support[at]), shares)
-            rows = list(_rows_of(roots, shares, low, high))
-        found += rows
-        places += [(outer, *pair)] * len(rows)
-    table = _crossing_table(sides, between, np.array(places).T, found)
+    pairs = _pairs(sides, between)
+    reasons = _undefined(counts.label_set.classes, sides, pairs, support)
+    is_defined = (reasons == "")[:, None]
+    shares = np.where(is_defined, weights_of[pairs.rows].sum(axis=0), 1.0)
+    differences = _recall_differences(hits[pairs.rows], support[pairs.rows])
+    roots = roots_of_each(np.where(is_defined, differences, 0.0), shares)
+    place, columns = _rows_of(roots, shares, reasons, low, high)
+    table = _crossing_table(sides, between, pairs.at(place), columns)
     return described(table, counts, None, prevalence)
 
 
@@ -375,77 +391,101 @@ def _too_few(between: str, number: int) -> str:
     )
 
 
-def _comparisons(sides: _Sides, between: str) -> Iterator[tuple[int, list[int]]]:
-    """Outer group and pair, in the order of the index."""
-    pairs = [list(pair) for pair in combinations(range(len(sides.inner)), 2)]
+def _pairs(sides: _Sides, between: str) -> _Pairs:
+    """Every pair in every outer group, in the order of the index."""
+    inner, outer = np.array(np.triu_indices(len(sides.inner), 1)), np.arange(len(sides.outer))
     if between == "groups":
-        yield from product(range(len(sides.outer)), pairs)
+        inner, outer = np.tile(inner, len(outer)), np.repeat(outer, inner.shape[1])
     else:
-        yield from ((outer, pair) for pair, outer in product(pairs, range(len(sides.outer))))
+        inner, outer = np.repeat(inner, len(outer), axis=1), np.tile(outer, inner.shape[1])
+    return _Pairs(outer, inner, sides.rows[outer, inner])
 
 
 def _undefined(
-    classes: list[Hashable], names: list[Hashable], at: npt.NDArray[np.intp], support: FloatArray
-) -> str:
-    """What two sides lack to be compared; nothing where every class has rows on both."""
-    without = [
-        name for name, row in zip(names, at, strict=True) if row < 0 or not support[row].any()
-    ]
-    if without:
-        return f"no rows of {listed(without)}"
-    return absent_classes(classes, support[at].min(axis=0))
+    classes: list[Hashable], sides: _Sides, pairs: _Pairs, support: FloatArray
+) -> npt.NDArray[Any]:
+    """What each pair lacks to be compared; nothing where every class has rows on both sides."""
+    has_rows = np.append(support.any(axis=1), False)[pairs.rows]  # at -1 there are none
+    reasons = np.full(len(pairs.outer), "", dtype=object)
+    both = np.flatnonzero(has_rows.all(axis=0))
+    reasons[both] = _lacking(classes, support[pairs.rows[:, both]].min(axis=0))
+    for pair in np.flatnonzero(~has_rows.all(axis=0)).tolist():
+        without = pairs.sides[~has_rows[:, pair], pair]
+        reasons[pair] = f"no rows of {listed(sides.inner.values(side) for side in without)}"
+    return reasons
 
 
-def _recall_difference(hits: FloatArray, support: FloatArray) -> FloatArray:
-    """Recall of the first side less that of the second; equal recalls cancel to exactly zero."""
-    recall = hits / support
+def _recall_differences(hits: FloatArray, support: FloatArray) -> FloatArray:
+    """Recall of the first sides less that of the second; equal recalls cancel to exactly zero."""
+    recall = ratio(hits, support)
     # over one support the difference of whole numbers has no rounding to magnify
-    of_same = (hits[0] - hits[1]) / support[0]
+    of_same = ratio(hits[0] - hits[1], support[0])
     return np.where(support[0] == support[1], of_same, recall[0] - recall[1])
 
 
-def _rows_of(roots: Roots, shares: FloatArray, low: float, high: float) -> Iterator[_Crossing]:
-    inside = np.flatnonzero((roots.at >= low) & (roots.at <= high))
-    first = int((roots.at < low).sum())
-    signs = set(roots.signs[first : first + len(inside) + 1].tolist())
-    dominates = _side(signs.pop()) if len(signs) == 1 else -1
-    if not len(inside):
-        reason = "equal at every t" if dominates < 0 else ""
-        yield _Crossing(0, dominates=dominates, reason=reason)
-    for root, at in enumerate(inside.tolist()):
-        t_star = float(roots.at[at])
-        second, largest = np.sort(shares)[-2:]
-        kind = "touch" if roots.is_touch[at] else "cross"
-        below, above = (_side(sign) for sign in roots.signs[at : at + 2])
-        cost_ratio = _power(second / largest, t_star)
-        yield _Crossing(root, t_star, kind, below, above, cost_ratio, dominates)
+_SIDES = np.array([-1, 0, 1])  # which of two is better, at the sign of their difference: 0, 1, -1
 
 
-def _side(sign: int) -> int:
-    """Which of the two is better, where the difference has that sign."""
-    return {1: 0, -1: 1, 0: -1}[int(sign)]
+def _rows_of(
+    roots: RootsOfEach, shares: FloatArray, reasons: npt.NDArray[Any], low: float, high: float
+) -> tuple[Places, dict[str, npt.NDArray[Any]]]:
+    """The pair of each row of `crossings`, and columns; who is better is a place among the two."""
+    n_pairs, is_cross = len(shares), ~roots.is_touch
+    inside = (roots.at >= low) & (roots.at <= high)
+    before = np.bincount(roots.of[is_cross & (roots.at < low)], minlength=n_pairs)
+    first_sign = roots.first_sign * (1 - 2 * (before % 2))  # at the low end of the range
+    crosses = np.bincount(roots.of[is_cross & inside], minlength=n_pairs) > 0
+    below = roots.signs_below
+    has_root = np.bincount(roots.of[inside], minlength=n_pairs) > 0
+    alone = np.flatnonzero(~has_root)  # a pair without a root has a row, too
+    place = np.append(roots.of[inside], alone)
+    order = np.argsort(place, kind="stable")
+    place = place[order]
+    # a row without a root shows what stands behind the roots, at -1
+    root = np.append(np.flatnonzero(inside), np.full(len(alone), -1))[order]
+    t_star = np.append(roots.at, np.nan)[root]
+    return place, {
+        "root": np.arange(len(place)) - np.searchsorted(place, place),
+        "t_star": t_star,
+        "kind": np.append(np.where(is_cross, "cross", "touch"), "")[root],
+        "better_below": np.append(_SIDES[below], -1)[root],
+        "better_above": np.append(_SIDES[np.where(is_cross, -below, below)], -1)[root],
+        "cost_ratio": _cost_ratios(shares[place], t_star),
+        "dominates": np.where(crosses, -1, _SIDES[first_sign])[place],
+        "reason": np.where((reasons == "") & (first_sign == 0), "equal at every t", reasons)[place],
+    }
+
+
+def _cost_ratios(shares: FloatArray, t: FloatArray) -> FloatArray:
+    """How many times the second largest class counts as the largest one, at each t."""
+    if shares.shape[1] < 2:
+        return t
+    second, largest = np.sort(shares, axis=1)[:, -2:].T
+    with np.errstate(over="ignore"):  # beyond 1e308 infinite is the answer, not worth a warning
+        return np.asarray(np.exp(t * np.log(second / largest)))
 
 
 def _crossing_table(
-    sides: _Sides, between: str, places: npt.NDArray[np.intp], found: list[_Crossing]
+    sides: _Sides, between: str, pairs: _Pairs, columns: dict[str, Any]
 ) -> pd.DataFrame:
-    columns = {name: [row[at] for row in found] for at, name in enumerate(_Crossing._fields)}
-    root = np.array(columns.pop("root"))
-    outer, *pair = places
+    root = columns.pop("root")
     held = np.empty(len(sides.inner) + 1, dtype=object)  # the last one, at -1, is None
     for at in range(len(sides.inner)):
         held[at] = sides.inner.values(at)
     for name in ("better_below", "better_above", "dominates"):
-        side = np.array(columns[name])
-        of_pair = np.where(side < 0, -1, np.where(side == 0, *pair))
-        columns[name] = pd.Series(held[of_pair], dtype=object)  # type: ignore[assignment]
+        side = columns[name]
+        of_pair = np.where(side < 0, -1, np.where(side == 0, *pairs.sides))
+        columns[name] = pd.Series(held[of_pair], dtype=object)
+    columns |= {name: texts(columns[name].tolist()) for name in ("kind", "reason")}
     level, codes = plain_index(held[:-1].tolist()), np.arange(len(sides.inner))
     if len(sides.inner.names) == 1:
         level, codes = sides.inner.levels[0], sides.inner.codes[:, 0]
     of_sides = [
-        (f"{between[:-1]}_{side}", level, codes[at]) for side, at in zip("ab", pair, strict=True)
+        (f"{between[:-1]}_{side}", level, codes[at])
+        for side, at in zip("ab", pairs.sides, strict=True)
     ]
-    keys = zip(sides.outer.names, sides.outer.levels, sides.outer.codes[outer].T, strict=True)
+    outer = sides.outer.codes[pairs.outer].T
+    keys = zip(sides.outer.names, sides.outer.levels, outer, strict=True)
     parts = [*keys, *of_sides] if between == "groups" else [*of_sides, *keys]
     axis = ("root", pd.RangeIndex(root.max() + 1), root)
     return pd.DataFrame(columns).set_axis(_multi_index(*zip(*parts, axis, strict=True)))

@@ -59,6 +59,16 @@ def class_weights(
     return _normalised(_relative_weights(share, check_t(t), among))
 
 
+def weights_at_each(prevalence: FloatArray, t: FloatArray) -> FloatArray:
+    """Weights (..., K) as those of `class_weights`, at a finite t (...) of its own in each row."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exponent = t[..., None] * np.log(_of_largest(prevalence))
+        exponent = np.where(t[..., None] == 0, 0.0, exponent)
+        top = exponent.max(axis=-1, keepdims=True, initial=-np.inf)
+        # absent classes attain an infinite top at t < 0
+        return _normalised(np.where(exponent == top, 1.0, np.exp(exponent - top)))
+
+
 def _among(among: object, shape: tuple[int, ...]) -> BoolArray:
     try:
         held = np.asarray(among)
@@ -284,7 +294,20 @@ def t_from_entropy(prevalence: npt.ArrayLike) -> float:
         )
     if (share < 0).any() or not share.any():
         raise InputError("`prevalence` must not be negative, and not zero for every class.")
-    share = share / share.max()  # so that no sum overflows
-    share = share / share.sum()
-    share = share[share > 0]
-    return float(-(share * np.log(share)).sum() / math.log(np.size(prevalence)))
+    return float(relative_entropy(share))
+
+
+def relative_entropy(prevalence: FloatArray) -> FloatArray:
+    """Entropy of the prevalence over ln K; NaN where no class has rows."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = _of_largest(prevalence)
+        share = share / share.sum(axis=-1, keepdims=True)
+        terms = np.where(share == 0, 0.0, share * np.log(share))
+        found = -terms.sum(axis=-1) / np.log(prevalence.shape[-1])
+    return np.where(prevalence.any(axis=-1), found, np.nan)
+
+
+def _of_largest(prevalence: FloatArray) -> FloatArray:
+    """Prevalence as a share of the largest one, so that no sum overflows."""
+    largest = prevalence.max(axis=-1, keepdims=True, initial=0.0)
+    return np.asarray(prevalence / np.where(largest > 0, largest, 1.0))

@@ -371,6 +371,35 @@ def test_weights_of_rows():
     )
 
 
+@pytest.mark.filterwarnings("ignore::pandas_tba.UndefinedWarning")
+@given(st.lists(st.lists(st.integers(0, 40), min_size=3, max_size=3), min_size=1, max_size=6))
+def test_rules_of_many_groups_are_those_of_each(supports):
+    counts = groups_of([np.diag(rows) for rows in supports])
+    table = choose_t(counts)
+    for (group, rule), row in table.iterrows():
+        rows = supports[group]
+        entropy = t_from_entropy(rows) if any(rows) else math.nan
+        t = {"safe": 0, "compromise": 0.5, "entropy": entropy}[rule]
+        assert row["t"] == pytest.approx(t, abs=1e-15, nan_ok=True)
+        weights, majority = [math.nan] * 3, math.nan
+        if not math.isnan(t):
+            weights = tba.class_weights(rows, t=t).tolist()
+            majority = tba.metrics(counts, metrics="majority", t=t)["majority"].iloc[group]
+        found = row[["weight_0", "weight_1", "weight_2"]].tolist()
+        assert found == pytest.approx(weights, abs=1e-14, nan_ok=True)
+        assert row["majority"] == pytest.approx(majority, abs=1e-14, nan_ok=True)
+        lacking = [str(label) for label in range(3) if rows[label] == 0]
+        words = f"no rows of {', '.join(lacking)}" if any(rows) else "no rows"
+        assert row["reason"] == (words if math.isnan(majority) else "")
+        present = sorted(share for share in rows if share)
+        if len(present) > 1:
+            assert (
+                f"; the whole class as {(present[0] / present[-1]) ** t:.3g} of" in row["meaning"]
+            )
+        else:
+            assert row["meaning"] == ""
+
+
 @pytest.mark.parametrize("function", [choose_t, crossings, diagnose])
 def test_frames_must_be_counted_first(function):
     with pytest.raises(KindError, match="`counts` must be ConfusionCounts; got DataFrame"):

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.polynomial import polynomial
 
-from pandas_tba.roots import real_roots
+from pandas_tba import roots
+from pandas_tba.roots import real_roots, roots_of_each
 
 GOLDEN = Path(__file__).parent / "golden" / "golden-tba.json"
 PAIRS = json.loads(GOLDEN.read_text(encoding="utf-8"))["crossings"]
@@ -140,6 +141,25 @@ def test_few_terms_and_equal_bases(coefficients, bases, expected, signs):
     found = real_roots(np.array(coefficients), np.array(bases))
     assert found.at.tolist() == pytest.approx(expected, rel=1e-9, abs=1e-12)
     assert found.signs.tolist() == signs
+
+
+FIVE = st.lists(st.integers(-9, 9), min_size=5, max_size=5)
+
+
+@given(st.lists(st.tuples(FIVE, st.permutations(range(5))), min_size=1, max_size=20))
+def test_many_sums_at_once_have_the_roots_of_each(sums):
+    coefficients = np.array([row for row, _ in sums], dtype=float)
+    bases = HALVES[np.array([order for _, order in sums])]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(roots, "_TERMS_AT_A_TIME", 37)  # seven sums
+        found = roots_of_each(coefficients, bases)
+    assert (np.diff(found.of) >= 0).all()
+    for at, sign in enumerate(found.first_sign):
+        alone, mine = real_roots(coefficients[at], bases[at]), found.of == at
+        assert found.at[mine].tolist() == pytest.approx(alone.at.tolist(), abs=1e-12)
+        assert found.is_touch[mine].tolist() == alone.is_touch.tolist()
+        assert [sign, *found.signs_below[mine][1:]] == alone.signs[: max(1, mine.sum())].tolist()
+        assert mine.sum() == 0 or found.signs_below[mine][0] == sign
 
 
 @given(st.permutations(range(6)), st.floats(0.01, 1e6))
