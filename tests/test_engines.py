@@ -306,6 +306,24 @@ def test_what_only_narwhals_knows(case):
     assert_same(tba.count(held, **question), tba.count(frame, **question))
 
 
+ARROW_HAS_NO_DICTIONARY_OF = {
+    "periods": pd.period_range("2024-01", periods=3, freq="M"),
+    "intervals": pd.interval_range(0.0, 3.0),
+    "small floats": np.array([0, 1, 2], dtype="float16"),
+}
+
+
+@pytest.mark.parametrize("name", ARROW_HAS_NO_DICTIONARY_OF)
+def test_arrow_holds_what_it_has_no_dictionary_of(name):
+    pytest.importorskip("pyarrow")
+    held = pd.Series(ARROW_HAS_NO_DICTIONARY_OF[name])
+    columns = {"y_true": held.take(TRUTH), "y_pred": held.take(GUESS)}
+    frame = pd.DataFrame({name: column.array for name, column in columns.items()})
+    frame.loc[3, "y_true"] = None
+    question = {"by": "y_true", "missing": "drop"}
+    assert_same(tba.count(arrow_of(frame), **question), tba.count(frame, **question))
+
+
 def test_columns_and_series_are_no_frames():
     pl = pytest.importorskip("polars")
     pa = pytest.importorskip("pyarrow")

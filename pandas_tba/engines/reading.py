@@ -288,7 +288,10 @@ def arrow_slots(name: Hashable, array: Any) -> Slots:
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return encode(pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([array]))))
     if not pa.types.is_dictionary(kind):
-        array = array.dictionary_encode()
+        try:
+            array = array.dictionary_encode()
+        except pa.ArrowNotImplementedError:  # periods, intervals, small floats and decimals
+            return encode(array.to_pandas())
     return _dictionary_slots(array, *_levels(array.dictionary))
 
 
