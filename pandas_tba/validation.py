@@ -144,6 +144,8 @@ def check_not_mixed(argument: str, name: Hashable, column: pd.Series) -> None:
 
 def _has_fractions(column: pd.Series) -> bool:
     dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _has_fractions(pd.Series(dtype.categories))
     if pd.api.types.is_object_dtype(dtype) or "decimal" in str(dtype):
         if pd.api.types.infer_dtype(column, skipna=True) in ("string", "integer", "boolean"):
             return False  # known without hashing a row

@@ -559,6 +559,16 @@ ERRORS = {
             "threshold=0.5), with pos_label= where the labels are not 0 and 1."
         ),
     ),
+    "scores: categories": (
+        {"y_pred": pd.Categorical([0.9, 0.1, 0.4, 0.2])},
+        lambda df: df.tba(y_true="y_true").score(),
+        tba.InputError,
+        (
+            "`y_pred` column 'y_pred' holds scores, not labels: numbers with fractions, while "
+            "y_true has none. Name it as what it is: df.tba(y_true='y_true', y_score='y_pred', "
+            "threshold=0.5), with pos_label= where the labels are not 0 and 1."
+        ),
+    ),
     "metrics: typo": (
         {},
         lambda df: df.tba.metrics(metrics="acuracy"),
