@@ -107,6 +107,13 @@ class Columns:
         return self.is_wide or self.model is not None
 
     @property
+    def has_pairs(self) -> bool:
+        """Whether several models can be compared on the same rows; weighted ones cannot."""
+        in_columns = self.is_wide and len(self.predictions) > 1
+        in_rows = self.model is not None and self.row is not None
+        return self.sample_weight is None and (in_columns or in_rows)
+
+    @property
     def predictions(self) -> list[Hashable]:
         """Columns of predictions, labels or scores."""
         return list(self._named) if isinstance(self._named, list) else [self._named]

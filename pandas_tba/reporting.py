@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import base64
-import errno
 import hashlib
 import os
-import secrets
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -41,6 +37,7 @@ from pandas_tba.rankings import Ranking, as_numbers, rankings_of, some_groups
 from pandas_tba.sections import Section, Story, for_pairs, sections_of
 from pandas_tba.svg import add_line, as_text, inline_svg
 from pandas_tba.views import as_lines, as_markdown, markdown_text, number_text, plain
+from pandas_tba.writing import target_of, written
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -126,11 +123,11 @@ class Report:
         InputError, KindError, OSError
             If `path` is none, or no file can be written there.
         """
-        target = _target(path)
+        target = None if path is None else target_of(path)
         lines = [f"# {markdown_text(self.title)}", ""]
         for part in self.parts:
             lines += [f"## {part.title}", "", *_markdown_of(part)]
-        return _written("\n".join(lines), target)
+        return written("\n".join(lines), target)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Page that holds all it needs, or a file of it.
@@ -158,8 +155,8 @@ class Report:
         and ranks models and groups anew, and headers sort their tables; without it, all tables and
         pictures are there.
         """
-        target = _target(path)
-        return _written(_page(self), target)
+        target = None if path is None else target_of(path)
+        return written(_page(self), target)
 
     def _repr_html_(self) -> str | None:
         if not (find_spec("jinja2") and find_spec("matplotlib")):
@@ -242,11 +239,7 @@ def report(
 
 def pairs_of_models(frame: pd.DataFrame, columns: Columns) -> PairedCounts | None:
     """Pairs of the models of a frame, where it has several and says which rows are the same case."""
-    in_columns = columns.is_wide and len(columns.predictions) > 1
-    in_rows = columns.model is not None and columns.row is not None
-    if columns.sample_weight is not None or not (in_columns or in_rows):
-        return None
-    return pair_frame(frame, columns, row=columns.row)
+    return pair_frame(frame, columns, row=columns.row) if columns.has_pairs else None
 
 
 def _default_title(story: Story) -> str:
@@ -467,61 +460,3 @@ def _markup(text: str) -> Any:
     from markupsafe import Markup
 
     return Markup(text)  # of our own making: labels in it are escaped
-
-
-class _Target(NamedTuple):
-    """A file to write: as it was named, and where it is."""
-
-    name: str
-    place: Path
-
-
-def _target(path: object) -> _Target | None:
-    """The file of a path, or an error before any work is done."""
-    if path is None:
-        return None
-    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
-    if not isinstance(name, str):
-        raise KindError(
-            f"`path` must be text or a pathlib.Path; got {shown(path)}. Without it the text is returned."
-        )
-    with _naming(name):
-        try:
-            place = Path(name).resolve()  # a link stays one
-            is_folder, has_folder = place.is_dir(), place.parent.is_dir()
-        except ValueError:  # a NUL, or a lone surrogate
-            raise InputError(f"`path` must name a file; got {shown(path)}.") from None
-        if is_folder or not has_folder:
-            code = errno.EISDIR if is_folder else errno.ENOENT
-            raise OSError(code, os.strerror(code))
-    return _Target(name, place)
-
-
-@contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Say the name that the user gave, not that of a draft, where a file cannot be written."""
-    try:
-        yield
-    except OSError as fault:
-        if fault.errno is None:
-            raise
-        raise OSError(fault.errno, fault.strerror, name[:300]) from fault
-
-
-def _written(text: str, target: _Target | None) -> str | None:
-    """The text, or a file of it that comes to be at once: nobody ever sees half of it."""
-    if target is None:
-        return text
-    with _naming(target.name):
-        place = target.place
-        if place.exists() and not place.is_file():  # a device or pipe must stay one
-            place.write_text(text, encoding="utf-8", newline="\n")
-            return None
-        draft = place.with_name(f".pandas-tba.{secrets.token_hex(8)}")
-        try:
-            with draft.open("x", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            draft.replace(place)
-        finally:
-            draft.unlink(missing_ok=True)
-    return None

@@ -9,7 +9,17 @@ import pandas_tba
 
 FLOORS = {
     0: ["errors", "datasets"],
-    1: ["tempering", "roots", "significance", "columns", "levels", "cells", "reading", "svg"],
+    1: [
+        "tempering",
+        "roots",
+        "significance",
+        "columns",
+        "levels",
+        "cells",
+        "reading",
+        "svg",
+        "writing",
+    ],
     2: ["catalog", "decisions", "labelling", "groups", "encoding", "interchange", "views"],
     3: ["confusion", "sums", "validation"],
     4: ["grouping", "specification", "tallying"],
