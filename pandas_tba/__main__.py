@@ -7,8 +7,9 @@ import io
 import os
 import re
 import sys
+import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -17,13 +18,18 @@ from typing import Any, NoReturn
 import pandas as pd
 
 from pandas_tba.accessor import TbaAccessor
+from pandas_tba.columns import Columns
 from pandas_tba.datasets import load_income
-from pandas_tba.errors import ColumnError, InputError, shown
-from pandas_tba.reading import read_table, with_numbers
+from pandas_tba.errors import ColumnError, InputError, KindError, shown
+from pandas_tba.files import Counted, counted, label_of
+from pandas_tba.gates import check
+from pandas_tba.reporting import report
+from pandas_tba.writing import draft_of, target_of
 
 EXPONENTS = [1, 0.5, 0, -0.5]
 PASS, FAIL, UNDETERMINED, BAD_INPUT = range(4)
-_NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$|-inf(inity)?$", re.IGNORECASE)
+OUR_FAULT, INTERRUPTED = 70, 130  # as sysexits.h and shells have them
+_NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?(=.*)?$|-inf(inity)?$", re.IGNORECASE)
 
 _EXAMPLES = """
 examples:
@@ -34,11 +40,17 @@ examples:
 """
 _CODES = """
 exit codes:
-  0  every rule is met
-  1  a rule is broken
-  2  a rule is undetermined: a class is absent from a group, and the rest does not decide
-  3  bad input
+  0    every rule is met
+  1    a rule is broken
+  2    a rule is undetermined: a class is absent from a group, and the rest does not decide
+  3    bad input
+  70   a fault of pandas-tba, to be reported
+  130  interrupted
 """
+_OURS = (
+    "pandas-tba: this is a fault of pandas-tba, not of what it was given. Please report it with the "
+    "lines above."
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -54,6 +66,18 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code."""
+    try:
+        return _run(argv)
+    except KeyboardInterrupt:
+        print("pandas-tba: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except Exception:  # noqa: BLE001 - Python's own exit code for it is that of a broken rule
+        traceback.print_exc()
+        print(_OURS, file=sys.stderr)
+        return OUR_FAULT
+
+
+def _run(argv: Sequence[str] | None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may know ASCII alone
     parser = _parser()
@@ -63,19 +87,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
-        warnings.showwarning = _warn  # type: ignore[assignment]
+        warnings.showwarning = _warner()
         try:
-            code = int(asked.run(asked))
-            sys.stdout.flush()
-        except BrokenPipeError:  # the reader has seen enough, as `head` has
-            _drop_output()
-            return PASS
-        except (ColumnError, ValueError, TypeError, OSError, ImportError) as fault:
+            return int(asked.run(asked))
+        except (ColumnError, InputError, KindError, OSError, ImportError, MemoryError) as fault:
             print(f"pandas-tba: {_with_options(_one_line(fault), asked)}", file=sys.stderr)
             if isinstance(fault, OSError) and fault.errno and fault.filename is None:
                 _drop_output()
             return BAD_INPUT
-        return code
+
+
+def _say(text: object) -> None:
+    """Print, unless the reader has seen enough, as `head` has; the exit code stays what it is."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        _drop_output()
 
 
 def _drop_output() -> None:
@@ -87,15 +114,28 @@ def _drop_output() -> None:
 def _with_options(text: str, asked: argparse.Namespace) -> str:
     """A message that names arguments of functions, with the options that stand for them."""
     names = {**{name: name for name in vars(asked)}, "sample_weight": "weight"}
-    return re.sub(
-        r"`(\w+)`",
-        lambda found: f"--{names[found[1]].replace('_', '-')}" if found[1] in names else found[0],
-        text,
-    )
+
+    def option(found: re.Match[str]) -> str:
+        return f"--{names[found[1]].replace('_', '-')}" if found[1] in names else found[0]
+
+    def call(found: re.Match[str]) -> str:
+        given = re.split(r", (?=\w+=)", found[1])
+        return " ".join(re.sub(r"^(\w+)=", lambda name: f"{option(name)} ", one) for one in given)
+
+    return re.sub(r"`(\w+)`", option, re.sub(r"df\.tba\((\w+=[^()]*)\)", call, text))
 
 
-def _warn(message: Warning | str, *_: Any) -> None:
-    print(f"pandas-tba: warning: {_one_line(message)}", file=sys.stderr)
+def _warner() -> Callable[..., None]:
+    """What prints warnings: each once, which Python does only until a library sets filters."""
+    told = set[str]()
+
+    def warn(message: Warning | str, *_: Any) -> None:
+        text = _one_line(message)
+        if text not in told:
+            print(f"pandas-tba: warning: {text}", file=sys.stderr)
+        told.add(text)
+
+    return warn
 
 
 def _one_line(message: object) -> str:
@@ -121,43 +161,43 @@ def _parser() -> argparse.ArgumentParser:
     demo_.add_argument("--out", metavar="PATH", help="write the report of these data: .html or .md")
     demo_.add_argument("--csv", metavar="PATH", help="write these data as a file to try things on")
     demo_.set_defaults(run=_run_demo)
-    report = commands.add_parser(
+    report_ = commands.add_parser(
         "report", help="judge a file of predictions", epilog=_EXAMPLES, **shape
     )
-    _add_columns(report)
-    report.add_argument(
+    _add_columns(report_)
+    report_.add_argument(
         "--t", nargs="+", type=float, default=[0.5, 0.0, 1.0], metavar="T",
         help="exponents: 1 is accuracy, 0 balanced accuracy, -inf to inf; gaps take the first (0.5 0 1)",
     )  # fmt: skip
-    report.add_argument("--title", metavar="TEXT", help="heading")
-    report.add_argument(
+    report_.add_argument("--title", metavar="TEXT", help="heading")
+    report_.add_argument(
         "--out", default="-", metavar="PATH", help="report.html, report.md, or - for text (-)"
     )
-    report.set_defaults(run=_run_report, default_prevalence="own")
-    check = commands.add_parser(
+    report_.set_defaults(run=_run_report, default_prevalence="own")
+    check_ = commands.add_parser(
         "check", help="judge groups by rules; the exit code tells", epilog=_CODES + _EXAMPLES, **shape
     )  # fmt: skip
-    _add_columns(check)
-    check.add_argument(
+    _add_columns(check_)
+    check_.add_argument(
         "--t", type=float, default=0.5, metavar="T", help="exponent, -inf to inf (0.5)"
     )
-    check.add_argument(
+    check_.add_argument(
         "--metrics", nargs="+", metavar="M", help="recall, fpr, selection_rate, ... (tba)"
     )
-    check.add_argument("--max-gap", type=float, metavar="X", help="most between two groups")
-    check.add_argument("--min-ratio", type=float, metavar="X", help="least of smallest to largest")
-    check.add_argument("--min-score", type=float, metavar="X", help="least of each group")
-    check.add_argument(
+    check_.add_argument("--max-gap", type=float, metavar="X", help="most between two groups")
+    check_.add_argument("--min-ratio", type=float, metavar="X", help="least of smallest to largest")
+    check_.add_argument("--min-score", type=float, metavar="X", help="least of each group")
+    check_.add_argument(
         "--min-support", type=int, default=0, metavar="N", help="leave out groups with fewer rows of a class"
     )  # fmt: skip
-    check.set_defaults(run=_run_check, default_prevalence="pooled")
+    check_.set_defaults(run=_run_check, default_prevalence="pooled")
     return parser
 
 
 def _add_columns(parser: argparse.ArgumentParser) -> None:
     """Arguments that say what is in the file."""
     add = parser.add_argument
-    add("file", type=Path, metavar="FILE", help="CSV, TSV, JSON lines, Parquet or Feather")
+    add("file", type=Path, metavar="FILE", help="CSV, TSV, JSON lines, Parquet or Feather; or a folder of Parquet files")  # fmt: skip
     add("--y-true", default="y_true", metavar="C", help="column of true labels (y_true)")
     add("--y-pred", nargs="+", metavar="C", help="columns of predictions, one a model (y_pred)")
     add("--y-score", nargs="+", metavar="C", help="columns of scores in place of predictions")
@@ -175,40 +215,41 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
 
 def _run_demo(asked: argparse.Namespace) -> int:
     if asked.csv:
-        _write_csv(asked.csv)
+        with draft_of(target_of(asked.csv)) as draft:
+            load_income().to_csv(draft, index=False)
         print(f"pandas-tba: wrote {asked.csv}", file=sys.stderr)
     if asked.out:
         models = TbaAccessor(load_income())(y_pred=["logit", "balanced", "forest"])
         _write(models.report(by="sex", title="Who earns over 50,000 dollars?"), asked.out)
     if not (asked.csv or asked.out):
-        print(demo())
+        _say(demo())
     return PASS
-
-
-def _write_csv(path: str) -> None:
-    try:
-        load_income().to_csv(path, index=False)
-    except OSError as fault:
-        raise OSError(fault.errno, fault.strerror, path) if fault.errno else fault from None
 
 
 def _run_report(asked: argparse.Namespace) -> int:
     _check_out(asked.out)
-    door, options = _door(asked)
-    _write(door.report(t=asked.t, title=asked.title, **options), asked.out)
+    shares = _shares(asked)
+    counts, pairs, known = _counted(asked, paired=True)
+    found = report(
+        counts, pairs=pairs, t=asked.t, prevalence=_of_labels(shares, known), title=asked.title
+    )
+    _write(found, asked.out)
     return PASS
 
 
 def _check_out(out: str) -> None:
     """Refuse a name before the work is done."""
-    if out != "-" and Path(out).suffix.lower() not in (".html", ".htm", ".md"):
+    if out == "-":
+        return
+    if Path(out).suffix.lower() not in (".html", ".htm", ".md"):
         raise InputError(f"--out must end in .html or .md, or be - for text; got {shown(out)}.")
+    target_of(out)
 
 
 def _write(report: Any, out: str) -> None:
     _check_out(out)
     if out == "-":
-        print(report)
+        _say(report)
         return
     write = report.to_markdown if out.lower().endswith(".md") else report.to_html
     write(out)
@@ -222,28 +263,30 @@ def _run_check(asked: argparse.Namespace) -> int:
         raise InputError("Give at least one rule: --max-gap X, --min-ratio X or --min-score X.")
     if not asked.by:
         raise InputError("There are no groups to compare; name their columns: --by COLUMN.")
-    door, options = _door(asked)
-    found = door.check(
+    shares = _shares(asked)
+    counts, _, known = _counted(asked, paired=False)
+    found = check(
+        counts,
         t=asked.t,
         metrics=asked.metrics,
         max_gap=asked.max_gap,
         min_ratio=asked.min_ratio,
         min_score=asked.min_score,
         min_support=asked.min_support,
-        **options,
+        prevalence=_of_labels(shares, known),
     )
-    print("\n".join(as_lines(view_of(found.table))))
+    lines = as_lines(view_of(found.table))
     if len(found.left_out):
-        print("\nLeft out, with too few rows of a class:")
-        print("\n".join(as_lines(view_of(found.left_out))))
+        lines += ["", "Left out, with too few rows of a class:", *as_lines(view_of(found.left_out))]
+    _say("\n".join(lines))
     statuses = set(found.table["status"])
     if "fail" in statuses:
         return FAIL
     return PASS if statuses == {"pass"} else UNDETERMINED
 
 
-def _door(asked: argparse.Namespace) -> tuple[TbaAccessor, dict[str, Any]]:
-    """The file behind the door, and the words that every answer takes."""
+def _counted(asked: argparse.Namespace, *, paired: bool) -> Counted:
+    """Counts of the file, and those of pairs of models if wanted."""
     if asked.y_pred and asked.y_score:
         raise InputError("--y-pred and --y-score both name predictions; use one of them.")
     if asked.row is not None and asked.row == asked.model:
@@ -251,59 +294,45 @@ def _door(asked: argparse.Namespace) -> tuple[TbaAccessor, dict[str, Any]]:
             f"--model and --row both name {shown(asked.row)}: one tells whose prediction a row is, the "
             "other which case it is about."
         )
-    scores, predictions = asked.y_score or [], asked.y_pred or ["y_pred"]
-    numbers = [*scores, *([asked.weight] if asked.weight else [])]
-    labels = [asked.y_true, *([] if scores else predictions)]
-    extra = [name for name in (asked.model, asked.row) if name is not None]
-    columns = list(dict.fromkeys([*labels, *numbers, *extra, *asked.by]))
-    frame = with_numbers(read_table(asked.file, columns, numbers=numbers), labels)
-    known = {str(label): label for name in labels for label in frame[name].dropna().unique()}
-    words: dict[str, Any] = {"y_score": _one_or_list(scores)} if scores else {}
-    words |= {} if scores else {"y_pred": _one_or_list(predictions)}
-    door = TbaAccessor(frame)(
+    columns = Columns(
         y_true=asked.y_true,
+        y_pred=_one_or_list(asked.y_pred or ["y_pred"]),
+        y_score=_one_or_list(asked.y_score) if asked.y_score else None,
         threshold=asked.threshold,
         model=asked.model,
         row=asked.row,
         sample_weight=asked.weight,
-        labels=None if asked.labels is None else [_label(text, known) for text in asked.labels],
-        abstain=[_label(text, known) for text in asked.abstain],
-        pos_label=None if asked.pos_label is None else _label(asked.pos_label, known),
+        labels=asked.labels,
+        abstain=asked.abstain,
+        pos_label=asked.pos_label,
         missing=asked.missing,
-        **words,
     )
-    prevalence = _prevalence(asked.prevalence or [asked.default_prevalence], known)
-    return door, {"by": asked.by or None, "prevalence": prevalence}
+    return counted(asked.file, columns, asked.by, paired=paired)
 
 
 def _one_or_list(names: list[str]) -> str | list[str]:
     return names[0] if len(names) == 1 else names
 
 
-def _label(text: str, known: dict[str, Any]) -> Any:
-    """The label that is written so: one of the file, else a number where those of the file are."""
-    if text in known:
-        return known[text]
-    are_numbers = known and all(
-        isinstance(label, (int, float)) and not isinstance(label, bool) for label in known.values()
-    )
-    try:
-        number = float(text) if are_numbers else None
-    except ValueError:
-        number = None
-    return text if number is None else int(number) if number.is_integer() else number
-
-
-def _prevalence(words: list[str], known: dict[str, Any]) -> Any:
+def _shares(asked: argparse.Namespace) -> Any:
+    """Whose class shares give the weights, or the shares by the text of their labels."""
+    words = asked.prevalence or [asked.default_prevalence]
     if words in (["own"], ["pooled"]):
         return words[0]
     pairs = [word.rpartition("=") for word in words]
     try:
-        return {_label(label, known): float(share) for label, _, share in pairs}
+        return {label: float(share) for label, _, share in pairs}
     except ValueError:
         raise InputError(
             f"--prevalence must be own, pooled, or LABEL=SHARE for each class; got {shown(' '.join(words))}."
         ) from None
+
+
+def _of_labels(shares: Any, known: dict[str, Any]) -> Any:
+    """The same by the labels themselves."""
+    if isinstance(shares, str):
+        return shares
+    return {label_of(text, known): share for text, share in shares.items()}
 
 
 def demo() -> str:

@@ -3,41 +3,50 @@
 from __future__ import annotations
 
 import re
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.errors import ColumnError, InputError, KindError, listed, nearest, shown
+from pandas_tba.progress import Bar
 
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zip": "zip", ".zst": "zstd"}
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _LINES = (".jsonl", ".ndjson", ".json")
-_COLUMNAR: dict[str, Callable[..., pd.DataFrame]] = {
-    ".parquet": pd.read_parquet,
-    ".pq": pd.read_parquet,
-    ".feather": pd.read_feather,
-    ".arrow": pd.read_feather,
-}
+PARQUET, FEATHER = (".parquet", ".pq"), (".feather", ".arrow")
 _ROWS_AT_A_TIME = 250_000
-_PATIENCE = 1.0  # seconds before progress is shown
 # as a number is written; 007 is a name
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
+_MOST_EXACT = 2**53  # floats hold all whole numbers up to here
+_BOOLEANS = {
+    word: word.casefold() == "true" for word in ("True", "TRUE", "true", "False", "FALSE", "false")
+}
 
 
 def read_table(path: Path, columns: Sequence[str], *, numbers: Sequence[str] = ()) -> pd.DataFrame:
-    """Some columns of a file, those in `numbers` as float; its name says the format.
+    """Some columns of a file of text, those in `numbers` as float; its name says the format.
 
     Texts of CSV and TSV become categories: labels and keys take a byte or two a row, however many
     rows there are.
     """
-    kind, packed = _format(path)
+    with readable(path):
+        kind, packed = format_of(path)
+        if kind in _LINES:
+            return _lines(path, packed, columns)
+        return _separated(path, {"sep": _SEPARATORS[kind], "compression": packed}, columns, numbers)
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Name the file in whatever is raised of it."""
     try:
-        return _read(path, kind, packed, columns, numbers)
+        yield
     except (ColumnError, InputError, KindError, ImportError):
         raise
     except UnicodeDecodeError as fault:
@@ -47,41 +56,62 @@ def read_table(path: Path, columns: Sequence[str], *, numbers: Sequence[str] = (
     except Exception as fault:  # each packing has errors of its own, which share no class
         if isinstance(fault, OSError) and fault.filename:
             raise
-        raise InputError(f"Cannot read {path.name}: {str(fault).rstrip('. ')}.") from fault
+        text = str(fault).rpartition("file?: ")[2].rstrip(". \n")  # Arrow first says where it was
+        raise InputError(f"Cannot read {path.name}: {text}.") from fault
 
 
-def _read(
-    path: Path, kind: str, packed: Any, columns: Sequence[str], numbers: Sequence[str]
+def _separated(
+    path: Path,
+    asked: dict[str, Any],
+    columns: Sequence[str],
+    numbers: Sequence[str],
+    text: Any = "category",
 ) -> pd.DataFrame:
-    if kind in _COLUMNAR:
-        return _columnar(path, _COLUMNAR[kind], columns)
-    with path.open("rb") as file:
-        if kind in _LINES:
-            parts: Any = pd.read_json(
-                file, lines=True, chunksize=_ROWS_AT_A_TIME, compression=packed, dtype=False,
-            )  # fmt: skip
-            found = [_chosen(part, columns, path) for part in _watched(parts, file, path)]
-            return pd.concat(found, ignore_index=True) if found else _nothing(path)
-        _check_header(path, _SEPARATORS[kind], packed, columns)
-        parts = pd.read_csv(
-            file, sep=_SEPARATORS[kind], usecols=list(columns), chunksize=_ROWS_AT_A_TIME,
-            compression=packed, dtype={c: "float64" if c in numbers else "category" for c in columns},
-        )  # fmt: skip
-        try:
-            return _joined(list(_watched(parts, file, path)), columns)
-        except ValueError as fault:
-            if type(fault) is ValueError:  # no fault of the file's form
-                _check_numbers(path, _SEPARATORS[kind], packed, numbers)
-            raise
+    """Columns of CSV or TSV, the texts read as categories at once, or as objects first."""
+    texts = dict.fromkeys((name for name in columns if name not in numbers), "category")
+    # columns that are not asked for are read as one byte: it costs nothing, and if they were skipped,
+    # pandas would let rows be longer than the header
+    dtypes = dict.fromkeys(_header(path, asked, columns), "S1") | dict.fromkeys(columns, "float64")
+    form: dict[str, Any] = {
+        "index_col": False,
+        "dtype": dtypes | dict.fromkeys(texts, text),
+        "thousands": "\1",  # any: else pandas 3.1 makes numbers of categories, part by part
+    }
+    found = []
+    try:
+        with warnings.catch_warnings(), path.open("rb") as file, _bar(path) as bar:
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            parts = pd.read_csv(file, chunksize=_ROWS_AT_A_TIME, **form, **asked)
+            for part in _watched(parts, file, bar):
+                found.append(part[list(columns)].astype(texts))
+                if any(found[-1][name].cat.categories.dtype == bool for name in texts):
+                    # pandas 3.1 makes booleans of them, and how they were written is lost
+                    return _separated(path, asked, columns, numbers, object)
+        return _joined(found, columns)
+    except pd.errors.ParserWarning as fault:
+        raise InputError(f"{path.name} has rows with more fields than its header.") from fault
+    except ValueError as fault:
+        if type(fault) is ValueError:  # no fault of the file's form
+            _check_numbers(path, asked, numbers)
+        raise
 
 
-def _check_numbers(path: Path, separator: str, packed: Any, numbers: Sequence[str]) -> None:
+def _header(path: Path, asked: dict[str, Any], columns: Sequence[str]) -> list[str]:
+    """Names of all columns as pandas has them, those asked for being there once."""
+    names = list(pd.read_csv(path, nrows=0, **asked).columns)
+    # pandas gives columns of one name other names: the header as it is written tells
+    header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False, **asked)
+    found = zip(header.iloc[0], names, strict=False)
+    check_columns([written or name for written, name in found], columns, path)
+    return names
+
+
+def _check_numbers(path: Path, asked: dict[str, Any], numbers: Sequence[str]) -> None:
     """KindError with the name of the first column that holds something else."""
     for column in numbers:
         parts = pd.read_csv(
-            path, sep=separator, usecols=[column], chunksize=_ROWS_AT_A_TIME, compression=packed,
-            dtype="float64",
-        )  # fmt: skip
+            path, usecols=[column], chunksize=_ROWS_AT_A_TIME, dtype="float64", **asked
+        )
         try:
             with parts:
                 for _ in parts:
@@ -92,40 +122,63 @@ def _check_numbers(path: Path, separator: str, packed: Any, numbers: Sequence[st
             ) from fault
 
 
-def _format(path: Path) -> tuple[str, Any]:
+def _lines(path: Path, packed: Any, columns: Sequence[str]) -> pd.DataFrame:
+    """Columns of JSON lines."""
+    try:
+        with path.open("rb") as file, _bar(path) as bar:
+            parts = pd.read_json(
+                file, lines=True, chunksize=_ROWS_AT_A_TIME, compression=packed, dtype=False,
+                convert_axes=False,
+            )  # fmt: skip
+            found = [_chosen(part, columns, path) for part in _watched(parts, file, bar)]
+    except ValueError as fault:
+        if type(fault) is not ValueError:
+            raise
+        text = str(fault).rstrip(". ")
+        raise InputError(f"{path.name} must hold an object in each line: {text}.") from fault
+    if not found:
+        raise InputError(f"{path.name} holds no rows.")
+    return pd.concat(found, ignore_index=True)
+
+
+def _chosen(part: pd.DataFrame, columns: Sequence[str], path: Path) -> pd.DataFrame:
+    if not all(isinstance(name, str) for name in part.columns):
+        raise ValueError("got a list")
+    check_columns(list(part.columns), columns, path)
+    return part[list(columns)]
+
+
+def _bar(path: Path) -> Bar:
+    return Bar(path.name, path.stat().st_size)
+
+
+def _watched(parts: Any, file: IO[bytes], bar: Bar) -> Iterator[pd.DataFrame]:
+    """The parts of a file, the bar told how much of it is read."""
+    done = 0
+    for part in parts:
+        yield part
+        bar.update(file.tell() - done)
+        done = file.tell()
+
+
+def format_of(path: Path) -> tuple[str, Any]:
+    """The ending that says the format, and how the file is packed; folders are of Parquet files."""
+    if path.is_dir():
+        return PARQUET[0], None
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = _PACKED.get(suffixes[-1]) if suffixes else None
     kind = "".join((suffixes[:-1] if packed else suffixes)[-1:])
-    known = [*_SEPARATORS, *_LINES, *_COLUMNAR]
-    if kind not in known:
-        raise InputError(
-            f"FILE must end in one of {', '.join(known)}, and may be packed "
-            f"({', '.join(_PACKED)}); got {path.name!r}."
-        )
-    return kind, packed
+    texts, others = [*_SEPARATORS, *_LINES], [*PARQUET, *FEATHER]
+    if kind in texts or (kind in others and not packed):
+        return kind, packed
+    raise InputError(
+        f"FILE must end in one of {', '.join(texts)}, which may be packed ({', '.join(_PACKED)}), or of "
+        f"{', '.join(others)}, or be a folder of Parquet files; got {path.name!r}."
+    )
 
 
-def _columnar(
-    path: Path, read: Callable[..., pd.DataFrame], columns: Sequence[str]
-) -> pd.DataFrame:
-    import pyarrow.dataset as ds
-
-    path.stat()  # Arrow does not say that a file is not there
-    kind = "parquet" if read is pd.read_parquet else "feather"
-    _check_columns(ds.dataset(path, format=kind).schema.names, columns, path)
-    return read(path, columns=list(columns))
-
-
-def _check_header(path: Path, separator: str, packed: Any, columns: Sequence[str]) -> None:
-    asked: dict[str, Any] = {"sep": separator, "compression": packed}
-    names = pd.read_csv(path, nrows=0, **asked).columns
-    # pandas gives columns of one name other names: the header as it is written tells
-    header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False, **asked)
-    found = zip(header.iloc[0], names, strict=False)
-    _check_columns([written or name for written, name in found], columns, path)
-
-
-def _check_columns(names: list[str], columns: Sequence[str], path: Path) -> None:
+def check_columns(names: list[str], columns: Sequence[str], path: Path) -> None:
+    """ColumnError unless the file has each of the columns once."""
     others = [name for name in names if name not in columns]
     for column in columns:
         if column not in names:
@@ -137,15 +190,6 @@ def _check_columns(names: list[str], columns: Sequence[str], path: Path) -> None
             raise ColumnError(
                 f"{path.name} has {names.count(column)} columns {shown(column)}. Rename all but one."
             )
-
-
-def _chosen(part: pd.DataFrame, columns: Sequence[str], path: Path) -> pd.DataFrame:
-    _check_columns(list(part.columns), columns, path)
-    return part[list(columns)]
-
-
-def _nothing(path: Path) -> pd.DataFrame:
-    raise InputError(f"{path.name} holds no rows.")
 
 
 def _joined(parts: list[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
@@ -161,50 +205,48 @@ def _joined(parts: list[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(joined)
 
 
-def with_numbers(frame: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
-    """The frame with categories that are numbers as such: of the labels all or none, of keys each."""
-    texts = [column for column in frame if isinstance(frame[column].dtype, pd.CategoricalDtype)]
-    together = [column for column in texts if column in labels]
-    parts = [together, *([column] for column in texts if column not in labels)]
+def with_values(frame: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
+    """The frame with columns of texts that are all numbers, or all booleans, as such.
+
+    Where a column of labels mixes these with other texts, all labels stay texts, and so match.
+    """
+    texts = {
+        name: column.cat.categories
+        for name, column in frame.items()
+        if isinstance(column.dtype, pd.CategoricalDtype)
+    }
+    values = {name: _values(held) for name, held in texts.items()}
+    if any(name in labels and values[name] is None and _has_values(texts[name]) for name in texts):
+        values |= dict.fromkeys(labels)
     found: dict[Any, pd.Series] = {
-        column: _as_numbers(frame[column])
-        for part in parts
-        if all(_are_numbers(frame[column]) for column in part)
-        for column in part
+        name: _with_categories(frame[name], held)
+        for name, held in values.items()
+        if held is not None
     }
     return frame.assign(**found)
 
 
-def _are_numbers(column: pd.Series) -> bool:
-    categories = column.cat.categories
-    return categories.dtype.kind not in "biuf" and all(
-        isinstance(text, str) and _NUMBER.fullmatch(text) for text in categories
-    )
+def _values(texts: pd.Index) -> npt.NDArray[Any] | None:
+    """What texts stand for if all are numbers, or all booleans."""
+    if all(map(_is_number, texts)):
+        numbers = np.array([float(text) for text in texts], dtype=np.float64)
+        is_whole = (numbers == np.floor(numbers)) & (abs(numbers) <= _MOST_EXACT)
+        return numbers.astype(np.int64) if is_whole.all() else numbers
+    if all(text in _BOOLEANS for text in texts):
+        return np.array([_BOOLEANS[text] for text in texts])
+    return None
 
 
-def _as_numbers(column: pd.Series) -> pd.Series:
-    """Categories of numbers in their order; 1 and 1.0 become one."""
-    values = [float(text) for text in column.cat.categories]
-    whole = all(value.is_integer() for value in values)
-    numbers, place = np.unique(np.array(values, dtype=np.float64), return_inverse=True)
+def _has_values(texts: pd.Index) -> bool:
+    return any(_is_number(text) or text in _BOOLEANS for text in texts)
+
+
+def _is_number(text: object) -> bool:
+    return isinstance(text, str) and _NUMBER.fullmatch(text) is not None
+
+
+def _with_categories(column: pd.Series, values: npt.NDArray[Any]) -> pd.Series:
+    """Categories of other values in their order; those that are equal become one."""
+    categories, place = np.unique(values, return_inverse=True)
     codes = np.append(place, -1)[column.cat.codes.to_numpy()]
-    categories = numbers.astype(np.int64) if whole else numbers
     return pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(categories)))
-
-
-def _watched(parts: Any, file: IO[bytes], path: Path) -> Iterator[pd.DataFrame]:
-    """The parts of a file; where it takes long, a bar on a terminal shows how far it is read."""
-    start, size = time.monotonic(), max(path.stat().st_size, 1)
-    is_shown = False
-    try:
-        for part in parts:
-            yield part
-            if sys.stderr.isatty() and time.monotonic() - start > _PATIENCE:
-                share = min(file.tell() / size, 1.0)
-                bar = "#" * round(30 * share)
-                sys.stderr.write(f"\r{path.name[:40]} [{bar:<30}] {share:4.0%}")
-                sys.stderr.flush()
-                is_shown = True
-    finally:
-        if is_shown:
-            sys.stderr.write("\r\033[K")

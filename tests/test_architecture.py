@@ -8,7 +8,7 @@ import pytest
 import pandas_tba
 
 FLOORS = {
-    0: ["errors", "datasets"],
+    0: ["errors", "datasets", "progress"],
     1: [
         "tempering",
         "roots",
@@ -33,7 +33,7 @@ FLOORS = {
     8: ["choosing", "comparison", "diagnosing", "fairness", "gates", "slicing", "thresholds"],
     9: ["scoring", "curves", "dotplots", "heatmaps", "sweeps", "sections"],
     10: ["plotting", "reporting"],
-    11: ["accessor"],
+    11: ["accessor", "files"],
     12: ["__init__", "__main__"],
 }
 FLOOR_OF = {module: floor for floor, modules in FLOORS.items() for module in modules}

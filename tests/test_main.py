@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import pandas_tba as tba
-from pandas_tba.__main__ import EXPONENTS, _label, main
+from pandas_tba import __main__
+from pandas_tba.__main__ import EXPONENTS, main
 
 
 def demo_lines(capsys):
@@ -222,9 +223,12 @@ def test_a_check_may_be_undetermined(capsys, tmp_path):
         ("report {income} --y-pred logit --model sex --row sex", "--model and --row both name 'sex': one tells whose prediction a row is, the other which case it is about."),
         ("report {income} --y-pred logit --model sex --by sex", "--by: 'sex' is the models' own level here; leave it out of --by, or rename it."),
         ("report {income} --y-pred logit --t nan", "--t must be a number or a list of numbers, infinite ones included; got nan."),
+        ("report {income} --y-pred p_logit", "--y-pred column 'p_logit' holds scores, not labels: numbers with fractions, while y_true has none. Name it as what it is: --y-true 'y_true' --y-score 'p_logit' --threshold 0.5, with pos_label= where the labels are not 0 and 1."),
+        ("report {income} --y-score p_logit", "--y-score predicts one of two classes, and none is known to be positive. Name it, as in --pos-label '>50K'."),
+        ("report /no/file.csv --out /no/folder/x.md", "No such file or directory: /no/folder/x.md"),
         ("check {income} --y-pred logit --by sex --max-gap 2", "--max-gap must lie between 0 and 1; got 2.0."),
         ("report /no/file.parquet", "No such file or directory: /no/file.parquet"),
-        ("demo --csv /no/folder/x.csv", "Cannot save file into a non-existent directory: '/no/folder'"),
+        ("demo --csv /no/folder/x.csv", "No such file or directory: /no/folder/x.csv"),
         ("report {income} --y-pred logit --out /no/folder/x.md", "No such file or directory: /no/folder/x.md"),
         ("check {income} --y-pred logit --by sex", "Give at least one rule: --max-gap X, --min-ratio X or --min-score X."),
         ("check {income} --y-pred logit --max-gap 2", "There are no groups to compare; name their columns: --by COLUMN."),
@@ -261,28 +265,113 @@ def test_warnings_are_a_line_without_code(capsys, tmp_path):
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "known", "label"),
-    [
-        ("1", {"0": 0, "1": 1}, 1),
-        ("2", {"0": 0, "1": 1}, 2),
-        ("2.5", {"0": 0, "1": 1}, 2.5),
-        ("x", {"0": 0, "1": 1}, "x"),
-        ("2", {"a": "a"}, "2"),
-        ("True", {"True": True, "False": False}, True),
-        ("a", {}, "a"),
-    ],
-)
-def test_labels_are_those_of_the_file(text, known, label):
-    found = _label(text, known)
-    assert (found, type(found)) == (label, type(label))
-
-
 def test_the_reader_may_stop_reading(income):
     command = f"{sys.executable} -m pandas_tba report {income} --y-pred logit | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
     assert done.stdout == "Tempered balanced accuracy\n"
     assert "Traceback" not in done.stderr
+
+
+def test_a_check_has_its_code_though_nobody_reads_it(income):
+    words = ["check", income, "--y-pred", "logit", "--by", "sex", "--min-score", "1"]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "pandas_tba", *words],
+        stdout=write, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+COMMANDS = ["demo", "demo --out x.md", "report x.csv", "check x.csv --by g --max-gap 1"]
+
+
+def failing(fault):
+    def fail(*_, **__):
+        raise fault
+
+    return fail
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "fault", [ZeroDivisionError("x"), ValueError("x"), TypeError("x"), KeyError("x")], ids=repr
+)
+def test_a_fault_of_ours_has_a_code_of_its_own(capsys, monkeypatch, command, fault):
+    for name in ("counted", "load_income"):
+        monkeypatch.setattr(__main__, name, failing(fault))
+    code, out, err = run(capsys, *command.split())
+    assert (code, out) == (70, "")
+    assert err.startswith("Traceback (most recent call last):\n")
+    assert err.splitlines()[-2].startswith(type(fault).__name__)
+    assert err.splitlines()[-1] == (
+        "pandas-tba: this is a fault of pandas-tba, not of what it was given. Please report it with "
+        "the lines above."
+    )
+
+
+def test_a_fault_in_front_of_all_commands_is_ours_too(capsys, monkeypatch):
+    monkeypatch.setattr(__main__, "_parser", failing(AssertionError))
+    assert run(capsys, "--version")[0] == 70
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_interruption_is_one_line(capsys, monkeypatch, command):
+    for name in ("counted", "load_income"):
+        monkeypatch.setattr(__main__, name, failing(KeyboardInterrupt()))
+    assert run(capsys, *command.split()) == (130, "", "pandas-tba: interrupted\n")
+
+
+def test_too_little_memory_is_no_fault_of_ours(capsys, monkeypatch):
+    fault = MemoryError("Unable to allocate 1. TiB")
+    monkeypatch.setattr(__main__, "counted", failing(fault))
+    text = "pandas-tba: Unable to allocate 1. TiB\n"
+    assert run(capsys, "report", "x.csv") == (3, "", text)
+
+
+@pytest.mark.parametrize("words", ["demo --csv {}", "demo --out {}.md", "demo --out {}.html"])
+@pytest.mark.parametrize("is_old", [True, False])
+def test_an_interruption_leaves_no_half_of_a_file(capsys, monkeypatch, tmp_path, words, is_old):
+    path = tmp_path / words.replace("demo --", "").replace("{}", "x").partition(" ")[2]
+    if is_old:
+        path.write_text("old", encoding="utf-8")
+
+    def half(text):
+        def write(self, place=None, *_, **__):
+            Path(place or self).write_bytes(text)
+            raise KeyboardInterrupt
+
+        return write
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", half(b"half"))
+    monkeypatch.setattr(Path, "write_text", lambda self, *_, **__: half(b"half")(self))
+    assert run(capsys, *words.format(tmp_path / "x").split())[0] == 130
+    assert [file.read_bytes() for file in tmp_path.iterdir()] == ([b"old"] if is_old else [])
+
+
+def test_the_demo_packs_its_data(capsys, tmp_path):
+    path = tmp_path / "income.csv.gz"
+    assert run(capsys, "demo", "--csv", path)[0] == 0
+    assert path.read_bytes()[:2] == b"\x1f\x8b"
+    assert len(pd.read_csv(path)) == len(tba.load_income())
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_a_warning_is_told_once_for_counts_and_pairs(capsys, tmp_path):
+    path = two_groups(tmp_path, y_pred=[1, 1, 0, 0, 1, 0, 0, 2], other=[1, 1, 0, 0, 1, 0, 0, 2])
+    pd.read_csv(path).to_parquet(tmp_path / "two.parquet")
+    for name in ("two.csv", "two.parquet"):
+        _, _, err = run(capsys, "report", tmp_path / name, "--y-pred", "y_pred", "other")
+        assert err.count("warning: Predicted, but never in y_true: 2.") == err.count("\n") == 1
+
+
+def test_shares_of_negative_labels(capsys, tmp_path):
+    columns = {"y_true": [1, 1, -1, -1] * 2, "y_pred": [1, 1, -1, -1, 1, -1, -1, 1]}
+    path = two_groups(tmp_path, **columns)
+    found = run(capsys, "report", path, "--prevalence", "-1=0.3", "1=.7", "--labels", "-1", "1")
+    door = pd.read_csv(path).tba(labels=[-1, 1])
+    assert found == (0, f"{door.report(prevalence={-1: 0.3, 1: 0.7})!r}\n", "")
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from pandas_tba.engines.pairs import (
     pairs_in_columns,
     question_of_pairs,
 )
-from pandas_tba.engines.parquet import combinations_of_parquet
+from pandas_tba.engines.parquet import combinations_of_parquet, tqdm_bar
 from pandas_tba.engines.partitions import combinations_of_dask, combinations_of_frame
 from pandas_tba.engines.queries import combinations_in_engine
 from pandas_tba.engines.streams import combinations_of_arrow
@@ -454,5 +454,6 @@ sample_weight, dropna, observed
     )
     check_flag("progress", progress)
     with _naming_the_extra("Parquet", "parquet"):
-        question, found = combinations_of_parquet(source, columns, by, progress=progress)
+        bar = tqdm_bar if progress else None
+        question, found = combinations_of_parquet(source, columns, by, bar=bar)
     return counts_of(found, question, dropna=dropna, observed=observed)

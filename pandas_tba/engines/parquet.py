@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
@@ -43,17 +43,20 @@ class File(NamedTuple):
 
 
 def combinations_of_parquet(
-    source: Any, columns: Columns, by: Any, *, progress: bool
+    source: Any, columns: Columns, by: Any, *, bar: Callable[[int], Any] | None = None
 ) -> tuple[Question, Combinations]:
-    """Combinations of all files: only the columns needed are read, one row group at a time."""
+    """Combinations of all files: only the columns needed are read, one row group at a time.
+
+    The bar is made of the number of all rows, and told of those that are read.
+    """
     dataset = _dataset(source)
     schema, files = dataset.schema, _files(dataset)
     question = question_of(schema.empty_table().to_pandas(), columns, by)
     names = [str(name) for name in question.needed()]
     n_rows, kinds = _checked(files, names)
     batches = _read(files, names, [name for name in names if kinds.get(name) == "string"], schema)
-    with _bar(n_rows) if progress else nullcontext() as bar:
-        found = combinations_of_batches(_told(batches, bar), schema, question)
+    with nullcontext() if bar is None else bar(n_rows) as held:
+        found = combinations_of_batches(_told(batches, held), schema, question)
     return question, found
 
 
@@ -170,7 +173,7 @@ def _with_folders(batch: Any, folders: dict[str, Any], names: list[str], schema:
     return pa.RecordBatch.from_pydict(columns)
 
 
-def _bar(n_rows: int) -> Any:
+def tqdm_bar(n_rows: int) -> Any:
     """A bar of tqdm where that is installed."""
     try:
         from tqdm.auto import tqdm
