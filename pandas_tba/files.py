@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from pandas_tba.columns import Columns
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.counting import count_frame
-from pandas_tba.engines import count_pairs
-from pandas_tba.engines.combining import counts_of, question_of
+from pandas_tba.engines.combining import Ask, Combinations, Question, counts_of, question_of
+from pandas_tba.engines.pairs import pair_arrow, pairs_in_columns, question_of_pairs
 from pandas_tba.engines.parquet import combinations_of_parquet
 from pandas_tba.engines.streams import combinations_of_arrow
 from pandas_tba.errors import InputError
@@ -112,13 +112,8 @@ def _of_stream(path: Path, data: Any, columns: Columns, by: list[str], *, paired
     """Counts of an Arrow dataset: one pass counts what there is, and its labels get a meaning then."""
     needed = _needed(columns, by)
     bare = replace(columns, labels=None, abstain=(), pos_label=None)
-    if _is_parquet(data):
-        bar = partial(Bar, path.name)
-        question, found = combinations_of_parquet(data, bare, by or None, bar=bar)
-    else:
-        with _rows(path, data, needed) as rows:
-            ask = partial(question_of, columns=bare, by=by or None)
-            question, found = combinations_of_arrow(rows, ask)
+    ask = partial(question_of, columns=bare, by=by or None)
+    question, found = _combined(path, data, ask, needed)
     levels = found.levels[len(question.bound.keys) :][: len(_labels(columns))]
     known = _by_text(level.values for level in levels)
     columns = _with_labels(columns, known)
@@ -127,13 +122,25 @@ def _of_stream(path: Path, data: Any, columns: Columns, by: list[str], *, paired
     counts = counts_of(found, question, dropna=False, observed=True)
     if not (paired and columns.has_pairs):
         return Counted(counts, None, known)
+    return Counted(counts, _pairs(path, data, columns), known)
+
+
+def _pairs(path: Path, data: Any, columns: Columns) -> PairedCounts:
+    needed = _needed(columns, [])
+    if columns.row is None:
+        ask = partial(question_of_pairs, columns=columns, row=None, by=None)
+        question, found = _combined(path, data, ask, needed)
+        return pairs_in_columns(found, question, dropna=False, observed=True)
     with _rows(path, data, needed) as rows:
-        return Counted(counts, _pairs(rows, columns), known)
+        return pair_arrow(rows, columns, row=columns.row, by=None, dropna=False, observed=True)
 
 
-def _pairs(rows: Any, columns: Columns) -> PairedCounts:
-    words = {k: v for k, v in vars(columns).items() if k not in ("sample_weight", "schema")}
-    return count_pairs(rows, **words)
+def _combined(path: Path, data: Any, ask: Ask, needed: list[Any]) -> tuple[Question, Combinations]:
+    """Combinations of all rows; a bar shows how far they are read."""
+    if _is_parquet(data):
+        return combinations_of_parquet(data, ask, bar=partial(Bar, path.name))
+    with _rows(path, data, needed) as rows:
+        return combinations_of_arrow(rows, ask)
 
 
 def _opened(path: Path, kind: str, needed: list[Any]) -> Any:

@@ -454,6 +454,6 @@ sample_weight, dropna, observed
     )
     check_flag("progress", progress)
     with _naming_the_extra("Parquet", "parquet"):
-        bar = tqdm_bar if progress else None
-        question, found = combinations_of_parquet(source, columns, by, bar=bar)
+        ask = partial(question_of, columns=columns, by=by)
+        question, found = combinations_of_parquet(source, ask, bar=tqdm_bar if progress else None)
     return counts_of(found, question, dropna=dropna, observed=observed)

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pandas_tba.columns import Columns
-from pandas_tba.engines.combining import Combinations, Question, question_of
+from pandas_tba.engines.combining import Ask, Combinations, Question
 from pandas_tba.engines.streams import combinations_of_batches
 from pandas_tba.errors import InputError, KindError, shown
 
@@ -43,7 +42,7 @@ class File(NamedTuple):
 
 
 def combinations_of_parquet(
-    source: Any, columns: Columns, by: Any, *, bar: Callable[[int], Any] | None = None
+    source: Any, ask: Ask, *, bar: Callable[[int], Any] | None = None
 ) -> tuple[Question, Combinations]:
     """Combinations of all files: only the columns needed are read, one row group at a time.
 
@@ -51,7 +50,7 @@ def combinations_of_parquet(
     """
     dataset = _dataset(source)
     schema, files = dataset.schema, _files(dataset)
-    question = question_of(schema.empty_table().to_pandas(), columns, by)
+    question = ask(schema.empty_table().to_pandas())
     names = [str(name) for name in question.needed()]
     n_rows, kinds = _checked(files, names)
     batches = _read(files, names, [name for name in names if kinds.get(name) == "string"], schema)
