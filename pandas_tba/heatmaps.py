@@ -84,11 +84,10 @@ def plot_confusion(counts: ConfusionCounts, *, ax: Any = None) -> Any:
         bar.set_label("share of the true class")
     rows = counts.rows.tolist()
     names = [f"{named(counts.key_groups.values(at))}  ({n:,})" for at, n in enumerate(rows)]
-    what = "weights" if counts.is_weighted else "counts"
-    sheet.titled(
-        f"Confusion matrix: {what}, coloured by share of the true class",
-        names if has_names else None,
-    )
+    title = f"Confusion matrix: {'weights' if counts.is_weighted else 'counts'}"
+    if not sheet.is_own:  # there is no bar that says it
+        title += ", coloured by share of the true class"
+    sheet.titled(title, names if has_names else None)
     return sheet.result(is_array=has_names)
 
 
