@@ -13,11 +13,13 @@ from pandas_tba.catalog import ratio
 from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.drawing import (
     COLOURS,
-    DASHES,
     GREY,
     MARKERS,
+    PLAIN,
     Layout,
-    inches_of,
+    Panels,
+    characters_in,
+    dashes,
     layout_of,
     legend_inches,
     matplotlib,
@@ -27,6 +29,7 @@ from pandas_tba.drawing import (
     places_of,
     scores_only,
     shares,
+    signed,
 )
 from pandas_tba.errors import counted, listed
 from pandas_tba.framing import FloatArray, Prevalence, check_counts, of_classes
@@ -46,9 +49,14 @@ _MOST_COLOURED = len(COLOURS)
 _MOST_BANDS = 4  # more of them cover each other
 _MOST_LABELLED = 6
 _MOST_NOTES = 5
-_WIDEST = 5.0  # inches: as wide as a single picture is
 _LEAST_RANGE = 0.1  # of scores: less would show rounding as if it meant something
 _CROSSINGS = "two swap rank, at this t"
+_OVER_T = (
+    "small classes count more \N{LEFTWARDS ARROW} t \N{RIGHTWARDS ARROW} large classes count more"
+)
+_SCORE = "tempered balanced accuracy"
+_OF_HEIGHT = 0.6  # of the height of axes, which lose some to what stands below them
+_AFTER_LINES = ("others", "crossings", "unlabelled", "largest", "chance")  # in the legend
 
 
 def plot_curve(
@@ -71,8 +79,9 @@ def plot_curve(
     level : float, default 0.95
         Confidence level of the bands.
     highlight : group or model, or list of these, optional
-        Lines to draw in colour. By default up to eight all are; of more, the two that are on
-        average highest and lowest. A tuple is the group of several keys.
+        Lines to draw in colour, which are in this order in the legend. By default up to eight all
+        are; of more, the two that are on average highest and lowest come first. A tuple is the
+        group of several keys.
     ax : Axes, or array of them, optional
         Where to draw: one for each panel. By default on a new figure.
 
@@ -122,16 +131,17 @@ def plot_curve(
     sheet = panels(ax, len(layout.rows), size=size, most_columns=4, margin=margin, sharey=True)
     entries: dict[Any, Any] = {}
     for one, rows in zip(sheet.axes, layout.rows, strict=True):
-        entries |= _draw_panel(one, found, _lines_of(names, rows, colours), has_bands=has_bands)
+        lines = _lines_of(names, rows, colours)
+        entries |= _draw_panel(one, found, lines, sheet.width, has_bands=has_bands)
     _limit(sheet.axes)
-    for one in sheet.axes[:: sheet.n_columns]:
-        one.set_ylabel("score")
-    for one in sheet.axes[-sheet.n_columns :] if sheet.is_own else sheet.axes:
-        one.set_xlabel("t")
+    _label_axes(sheet)
     words = shares(prevalence, has_groups=len(keys) > groups.has_model)
     bands = f"; bands: {100 * level:.4g} % intervals" if has_bands else ""
     sheet.titled(f"Tempered balanced accuracy over t\nweights: {words}{bands}", layout.names)
-    sheet.legend(list(entries.values()))
+    if "unlabelled" in entries:
+        entries.pop("crossings", None)
+    order = [*range(len(labels)), *_AFTER_LINES]
+    sheet.legend([entries[key] for key in order if key in entries])
     for one in sheet.axes:
         scores_only(one)
     return sheet.result(is_array=layout.names is not None)
@@ -150,9 +160,8 @@ class _Curves(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line of a panel: its place, name, row of the curves, and its colour or -1 for grey."""
+    """A line of a panel: its name, row of the curves, and number of its colour or -1 for grey."""
 
-    place: int
     name: str
     row: int
     colour: int
@@ -174,7 +183,7 @@ def _curves(counts: ConfusionCounts, prevalence: Prevalence, level: float) -> _C
 
 
 def _colours(layout: Layout, found: _Curves, highlight: Any) -> Codes:
-    """Colour of each place of a panel, -1 for grey."""
+    """Number of the colour of each place of a panel, -1 for grey."""
     n_lines = len(layout.keys)
     colours = np.full(n_lines, -1, dtype=np.intp)
     asked = [] if highlight is None else places_of("highlight", highlight, layout.keys)
@@ -182,7 +191,7 @@ def _colours(layout: Layout, found: _Curves, highlight: Any) -> Codes:
         chosen = asked or list(range(n_lines))
     else:
         chosen = list(dict.fromkeys([*_extremes(layout, found), *asked]))
-    colours[chosen] = np.arange(len(chosen)) % _MOST_COLOURED
+    colours[chosen] = np.arange(len(chosen))
     return colours
 
 
@@ -195,30 +204,44 @@ def _extremes(layout: Layout, found: _Curves) -> list[int]:
 
 
 def _lines_of(names: list[str], rows: Codes, colours: Codes) -> list[_Line]:
-    parts = zip(range(len(names)), names, rows.tolist(), colours.tolist(), strict=True)
-    return [_Line(*part) for part in parts if part[2] >= 0]
+    parts = zip(names, rows.tolist(), colours.tolist(), strict=True)
+    return [_Line(*part) for part in parts if part[1] >= 0]
 
 
-def _draw_panel(ax: Axes, found: _Curves, lines: list[_Line], *, has_bands: bool) -> dict[Any, Any]:
+def _draw_panel(
+    ax: Axes, found: _Curves, lines: list[_Line], width: float, *, has_bands: bool
+) -> dict[Any, Any]:
     """Draw lines, bands and references; hand back handles and labels for the legend."""
     others: dict[Any, Any] = {}
-    n_others = sum(line.colour < 0 for line in lines)
-    coloured = [line for line in lines if line.colour >= 0]
-    for line in lines:
+    known = [line for line in lines if not np.isnan(found.score[line.row]).all()]
+    n_others = sum(line.colour < 0 for line in known)
+    coloured = [line for line in known if line.colour >= 0]
+    for line in known:
         if line.colour < 0:
             (rest,) = ax.plot(_GRID, found.score[line.row], color=GREY, alpha=0.45, linewidth=0.8)
             others["others"] = (rest, counted(n_others, "other"))
     drawn = {
-        line.place: (_draw_line(ax, found, line, has_band=has_bands), line.name)
+        line.colour: (_draw_line(ax, found, line, has_band=has_bands), line.name)
         for line in coloured
     }
     references = _references(ax, found, [line.row for line in lines])
-    crossings = _draw_crossings(ax, found, [line.row for line in coloured])
+    crossings = _draw_crossings(ax, found, [line.row for line in coloured], width)
     ax.set_xlim(-1.03, 1.03)
-    ticks = ["-1", "-0.5", "0\nbalanced\naccuracy", "0.5", "1\naccuracy"]
+    ticks = [signed("-1"), signed("-0.5"), "0\nbalanced\naccuracy", "0.5", "1\naccuracy"]
     ax.set_xticks(_GRID[::_EVERY], ticks, fontsize="small")
-    noted(ax, _notes(found, lines))
+    noted(ax, _notes(found, lines), width)
     return {**drawn, **others, **crossings, **references}
+
+
+def _label_axes(sheet: Panels) -> None:
+    """Say what the axes show, in as many words as they have room for."""
+    for ax in sheet.axes[:: sheet.n_columns]:
+        figure: Any = ax.figure
+        height = _OF_HEIGHT * ax.bbox.height / figure.dpi
+        ax.set_ylabel(_SCORE if len(_SCORE) <= characters_in(height) else "score")
+    is_wide = len(_OVER_T) <= characters_in(sheet.width)
+    for ax in sheet.axes[-sheet.n_columns :] if sheet.is_own else sheet.axes:
+        ax.set_xlabel(_OVER_T if is_wide else "t", **PLAIN)
 
 
 def _limit(axes: list[Axes]) -> None:
@@ -232,21 +255,21 @@ def _limit(axes: list[Axes]) -> None:
 
 
 def _draw_line(ax: Axes, found: _Curves, line: _Line, *, has_band: bool) -> Any:
-    colour = COLOURS[line.colour]
+    at = line.colour % len(COLOURS)
     (handle,) = ax.plot(
         _GRID,
         found.score[line.row],
-        color=colour,
-        linestyle=DASHES[line.colour],
+        color=COLOURS[at],
+        linestyle=dashes(line.colour),
         linewidth=1.8,
-        marker=MARKERS[line.colour],
+        marker=MARKERS[at],
         markersize=5,
         markevery=_EVERY,
         zorder=3,
     )
     if has_band:
         low, high = found.low[line.row], found.high[line.row]
-        ax.fill_between(_GRID, low, high, color=colour, alpha=0.15, linewidth=0)
+        ax.fill_between(_GRID, low, high, color=COLOURS[at], alpha=0.15, linewidth=0)
     return handle
 
 
@@ -256,17 +279,17 @@ def _references(ax: Axes, found: _Curves, rows: list[int]) -> dict[Any, Any]:
     n_classes = share.shape[1]
     if n_classes == 0:
         return {}
-    present = np.where(share > 0, 1.0, np.nan)
-    majority = np.array([majority_score(present, share, t)[0] for t in _GRID])
-    (largest,) = ax.plot(_GRID, majority, color=GREY, linewidth=1.2, linestyle=(0, (7, 3)))
+    entries: dict[Any, Any] = {}
+    if share.any():
+        present = np.where(share > 0, 1.0, np.nan)
+        majority = np.array([majority_score(present, share, t)[0] for t in _GRID])
+        (largest,) = ax.plot(_GRID, majority, color=GREY, linewidth=1.2, linestyle=(0, (7, 3)))
+        entries["largest"] = (largest, "always the largest class")
     chance = ax.axhline(1 / n_classes, color=GREY, linewidth=1.2, linestyle=(0, (1, 2)))
-    return {
-        "largest": (largest, "always the largest class"),
-        "chance": (chance, f"chance, 1/{n_classes}"),
-    }
+    return entries | {"chance": (chance, f"chance, 1/{n_classes}")}
 
 
-def _draw_crossings(ax: Axes, found: _Curves, rows: list[int]) -> dict[Any, Any]:
+def _draw_crossings(ax: Axes, found: _Curves, rows: list[int], width: float) -> dict[Any, Any]:
     """Mark each t in the picture at which two lines of the same class weights swap rank."""
     points = sorted(point for pair in combinations(rows, 2) for point in _crossings(found, *pair))
     if not points:
@@ -280,20 +303,21 @@ def _draw_crossings(ax: Axes, found: _Curves, rows: list[int]) -> dict[Any, Any]
         markeredgecolor=GREY,
         zorder=4,
     )
-    if len(points) > _MOST_LABELLED:
-        points = [point for point in points if point[1] >= _best_score(found, rows, point[0])]
-    _label_above(ax, points)
-    return {"crossings": (marks, _CROSSINGS)}
+    if len(points) <= _MOST_LABELLED:
+        _label_above(ax, points, width)
+        return {"crossings": (marks, _CROSSINGS)}
+    best = [point for point in points if point[1] >= _best_score(found, rows, point[0])]
+    _label_above(ax, best, width)
+    return {"unlabelled": (marks, _CROSSINGS.partition(",")[0])}
 
 
-def _label_above(ax: Axes, points: list[tuple[float, float]]) -> None:
+def _label_above(ax: Axes, points: list[tuple[float, float]], width: float) -> None:
     """Write the t of each point at the top of the axes, side by side, with a line to the point."""
-    width = min(inches_of(ax), _WIDEST)  # a layout takes some of it for the legend
     gap = 3.3 * matplotlib().rcParams["font.size"] / width / 72 * 2
     places = _spread([t for t, _ in points], gap, limit=1 - gap / 2)
     for (t, score), x in zip(points, places, strict=True):
         ax.annotate(
-            f"{t + 0.0:.2f}",
+            signed(f"{t + 0.0:.2f}"),
             (t, score),
             (x, 0.95),
             textcoords=ax.get_xaxis_transform(),

@@ -14,6 +14,7 @@ from pandas_tba.drawing import (
     COLOURS,
     GREY,
     PLAIN,
+    SMALL,
     Layout,
     characters_in,
     exponent,
@@ -26,6 +27,7 @@ from pandas_tba.drawing import (
     plain,
     settle,
     shares,
+    signed,
     space_ticks,
 )
 from pandas_tba.errors import InputError, counted, shown
@@ -42,6 +44,7 @@ _MOST_REASONS = 10
 _MOST_OF_SLICE = 60  # characters
 _SMALL = 10  # rows of a class: with fewer, slices are hollow
 _OF_NAMES = 0.8  # of the width of given axes: names as wide leave room for the dots
+_OF_REASON = 0.95  # of the width of axes
 _VERSUS = " vs. "
 
 
@@ -114,7 +117,8 @@ def plot_groups(
     has_groups = len(groups.names) > groups.has_model
     overall = interval(counts.pooled(), **asked) if has_groups else None
     words = shares(prevalence, has_groups=has_groups)
-    style = _Style("score", "score", small=small, most=most, kind="group")
+    kind = "group" if has_groups else "model"
+    style = _Style("score", "score", small=small, most=most, kind=kind)
     title = f"Tempered balanced accuracy at {exponent(t)}, {100 * level:.4g} % intervals\nweights: {words}"
     return _draw(_split(table, overall, layout, named), style, title, layout.names, ax)
 
@@ -174,7 +178,8 @@ def plot_compare(
         overall = compare(pairs.pooled(), t=t, level=level, prevalence=prevalence)
     words = shares(prevalence, has_groups=layout.names is not None)
     text = "difference of scores; above 0 the first is better"
-    style = _Style("difference", text, small=small, most=most, kind="row", has_zero=True)
+    kind = "pair" if layout.names is None else "group"
+    style = _Style("difference", text, small=small, most=most, kind=kind, has_zero=True)
     title = f"Paired differences at {exponent(t)}, {100 * level:.4g} % intervals\nweights: {words}"
     name = _pair_name if layout.names is None else named
     return _draw(_split(table, overall, layout, name), style, title, layout.names, ax)
@@ -217,7 +222,8 @@ def plot_slices(
 
     Notes
     -----
-    Slices with a class of fewer than ten rows have hollow dots.
+    Rows are in the order of their scores, which need not be that of the differences. Slices with a
+    class of fewer than ten rows have hollow dots.
 
     Examples
     --------
@@ -242,7 +248,7 @@ def plot_slices(
     text = "score, less that of all other rows"
     style = _Style("difference", text, small=_SMALL, most=most, kind="slice", has_zero=True)
     title = (
-        f"Slices with the lowest scores at {exponent(check_t(t))}, simultaneous {100 * level:.4g} % intervals\n"
+        f"Slices at {exponent(check_t(t))}, lowest score first, simultaneous {100 * level:.4g} % intervals\n"
         f"weights: {shares('pooled', has_groups=True)}"
     )
     return _draw(parts, style, title, names, ax)
@@ -318,7 +324,8 @@ def _draw(parts: list[_Part], style: _Style, title: str, names: list[str] | None
         sharex=True,
     )
     for one, part in zip(sheet.axes, drawn, strict=True):
-        _draw_rows(one, part if sheet.is_own else part.in_width(_OF_NAMES * inches_of(one)), style)
+        shown = part if sheet.is_own else part.in_width(_OF_NAMES * inches_of(one))
+        _draw_rows(one, shown, style, sheet.width)
         if sheet.is_own:
             space_ticks(one, width)
             one.tick_params(labelleft=one in sheet.axes[:: sheet.n_columns], labelbottom=True)
@@ -363,7 +370,7 @@ class _Shown(NamedTuple):
         return self._replace(names=[_shortened(name, most) for name in self.names])
 
 
-def _draw_rows(ax: Axes, part: _Shown, style: _Style) -> None:
+def _draw_rows(ax: Axes, part: _Shown, style: _Style, width: float) -> None:
     notes = list(part.notes)
     value, low, high = (
         part.defined[name].to_numpy(dtype=np.float64) for name in (style.column, "low", "high")
@@ -389,7 +396,7 @@ def _draw_rows(ax: Axes, part: _Shown, style: _Style) -> None:
         ax.text(
             0.02,
             at,
-            in_order(reason),
+            in_order(plain(reason, characters_in(_OF_REASON * width, SMALL))),
             transform=ax.get_yaxis_transform(),
             va="center",
             color=GREY,
@@ -400,7 +407,7 @@ def _draw_rows(ax: Axes, part: _Shown, style: _Style) -> None:
     ax.set_yticks(y, [in_order(name) for name in part.names], **PLAIN)
     ax.set_ylim(len(y) - 0.4, -0.6)
     ax.set_xlabel(style.text)
-    noted(ax, notes)
+    noted(ax, notes, width)
 
 
 def _row_points(ax: Axes, n_rows: int) -> float:
@@ -432,4 +439,4 @@ def _draw_overall(ax: Axes, overall: pd.Series | None, style: _Style) -> list[st
     ax.axvline(value, color=GREY, linewidth=1.2, linestyle=(0, (7, 3)), zorder=1)
     if low < high:
         ax.axvspan(low, high, color=GREY, alpha=0.18, linewidth=0, zorder=0)
-    return [f"Dashed line and shade: all rows, {value:.3f}."]
+    return [signed(f"Dashed line and shade: all rows, {value:.3f}.")]

@@ -57,6 +57,7 @@ _MOST_PANELS = 100
 _MOST_CHARACTERS = 40
 _MOST_BELOW = 0.5  # of the height of axes: more below them would leave them too little
 _MOST_INSIDE = 0.6
+_OF_PANEL = 0.91  # of the width of a panel: the rest is for what stands beside its axes
 _OF_HANDLE = 10  # characters: as wide are the handle of a label and its margins
 _SHORT = 24  # characters of the longest label of ours
 _LEFT_TO_RIGHT = "\u200e"
@@ -112,11 +113,15 @@ def layout_of(
 
 @dataclass(frozen=True)
 class Panels:
-    """Axes to draw on, in rows of `n_columns`; ``is_own``: on a figure that was made for them."""
+    """Axes to draw on, in rows of `n_columns`; ``is_own``: on a figure that was made for them.
+
+    ``width``: about how wide they will be, in inches, once the layout has made room for the rest.
+    """
 
     axes: list[Axes]
     n_columns: int
     is_own: bool
+    width: float
 
     def titled(self, title: str, names: Sequence[str] | None) -> None:
         """Write the title once, and their names over the panels where they have names."""
@@ -155,7 +160,8 @@ def panels(
     """The axes given, if they are as many as needed, or a new figure; sizes in inches."""
     package = matplotlib()
     if ax is not None:
-        return Panels(_given(ax, number, package.axes.Axes), 1, is_own=False)
+        axes = _given(ax, number, package.axes.Axes)
+        return Panels(axes, 1, is_own=False, width=min(map(inches_of, axes), default=0.0))
     if number == 0:
         raise InputError("There are no groups, hence nothing to draw.")
     if number > _MOST_PANELS:
@@ -177,7 +183,7 @@ def panels(
     axes = list(grid.flat)
     for unused in axes[number:]:
         figure.delaxes(unused)
-    return Panels(axes[:number], n_columns, is_own=True)
+    return Panels(axes[:number], n_columns, is_own=True, width=_OF_PANEL * size[0])
 
 
 def _given(ax: Any, number: int, kind: type) -> list[Axes]:
@@ -327,9 +333,9 @@ def in_order(text: str) -> str:
     return _FROM_THE_RIGHT_PART.sub(mark, text)
 
 
-def noted(ax: Axes, notes: Iterable[str]) -> None:
-    """Write notes under the axes, as wide as they are."""
-    text = _wrapped("\n".join(notes), inches_of(ax), SMALL)
+def noted(ax: Axes, notes: Iterable[str], inches: float) -> None:
+    """Write notes under the axes, at most so wide."""
+    text = _wrapped("\n".join(notes), inches, SMALL)
     if text:
         ax.annotate(
             in_order(text),
@@ -366,7 +372,17 @@ def inches_of(ax: Axes) -> float:
 
 def exponent(t: float) -> str:
     """The value of t as text; never -0."""
-    return f"t = {t + 0.0:g}"
+    return signed(f"t = {t + 0.0:g}")
+
+
+def signed(text: str) -> str:
+    """The text with the minus sign of the numbers on the axes."""
+    return str(matplotlib().ticker.Formatter.fix_minus(text))
+
+
+def dashes(at: int) -> Any:
+    """Dashes of the line at a place, such that those of one colour differ."""
+    return DASHES[(at + at // len(COLOURS)) % len(DASHES)]
 
 
 def shares(prevalence: object, *, has_groups: bool) -> str:

@@ -10,8 +10,8 @@ import pandas as pd
 
 from pandas_tba.drawing import (
     COLOURS,
-    DASHES,
     GREY,
+    dashes,
     exponent,
     legend_inches,
     matplotlib,
@@ -78,7 +78,7 @@ def plot_sweep(swept: pd.DataFrame, best: pd.DataFrame | None = None, *, ax: Any
     for at, one in enumerate(sheet.axes):
         entries |= _draw_steps(one, swept.take(np.flatnonzero(place == at)))
         if best is not None:
-            entries |= _draw_best(one, best.take(np.flatnonzero(place_of_best == at)))
+            entries |= _draw_best(one, best.take(np.flatnonzero(place_of_best == at)), sheet.width)
     for one in sheet.axes[:: sheet.n_columns]:
         one.set_ylabel("score, recall")
     words = shares("own", has_groups=names is not None)
@@ -148,11 +148,6 @@ def _classes_of(table: pd.DataFrame) -> list[Any]:
     return list(table.attrs.get("tba", {}).get("classes", ["negatives", "positives"]))
 
 
-def _dashes(at: int) -> Any:
-    """Dashes of the line at a place, such that those of one colour differ."""
-    return DASHES[(at + at // len(COLOURS)) % len(DASHES)]
-
-
 def _edges(threshold: pd.Series) -> tuple[float, float]:
     """Where the axis of thresholds starts and ends: somewhat outside of all scores."""
     finite = threshold[np.isfinite(threshold)]
@@ -169,7 +164,7 @@ def _draw_steps(ax: Axes, part: pd.DataFrame) -> dict[Any, Any]:
     entries = {}
     for at, (label, table) in enumerate(tables):
         look = {"color": COLOURS[at % len(COLOURS)], "linewidth": 2.0, "zorder": 3}
-        handle = _step_line(ax, table, "tba", edges, linestyle=_dashes(at), **look)
+        handle = _step_line(ax, table, "tba", edges, linestyle=dashes(at), **look)
         entries[label] = (handle, f"score, {label}")
     for column, label, style in (("recall", positive, (0, (9, 4))), ("specificity", negative, ":")):
         handle = _step_line(
@@ -206,7 +201,7 @@ def _mark(handle: Any, *, is_shared: bool) -> Any:
     return mark
 
 
-def _draw_best(ax: Axes, part: pd.DataFrame) -> dict[Any, Any]:
+def _draw_best(ax: Axes, part: pd.DataFrame, width: float) -> dict[Any, Any]:
     """Mark the best threshold and that for calibrated scores; hand back entries of the legend."""
     entries: dict[Any, Any] = {}
     right, tables = ax.get_xlim()[1], _by_t(part)
@@ -229,5 +224,5 @@ def _draw_best(ax: Axes, part: pd.DataFrame) -> dict[Any, Any]:
             )
             if table[score].notna().any():
                 entries.setdefault(label, (_mark(handle, is_shared=len(tables) > 1), label))
-    noted(ax, [f"{reason}." for reason in part["reason"].unique() if reason])
+    noted(ax, [f"{reason}." for reason in part["reason"].unique() if reason], width)
     return entries

@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import pandas_tba as tba
+from pandas_tba import curves
 from pandas_tba.curves import _spread, plot_curve
 from pandas_tba.dotplots import plot_compare, plot_groups, plot_slices
 from pandas_tba.drawing import COLOURS, GREY, matplotlib, plain
@@ -77,6 +78,10 @@ def y_at(line, t):
 
 def texts_of(figure):
     return [text for text in figure.findobj(Text) if text.get_text()]
+
+
+def legend_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 def notes_of(ax):
@@ -237,6 +242,69 @@ def test_a_highlight_leaves_the_others_grey(income):
     )
 
 
+def test_the_legend_follows_the_colours(income):
+    asked = MODELS[:0:-1]
+    ax = income.tba(y_pred=MODELS).plot.curve(highlight=asked)
+    assert legend_of(ax)[:3] == [*asked, "1 other"]
+    handles = ax.get_legend().legend_handles
+    assert [handle.get_color() for handle in handles[:3]] == [*COLOURS[:2], GREY]
+
+
+def test_more_lines_asked_for_than_colours_differ_in_dashes(income):
+    forest = income.tba(y_pred="forest")
+    asked = forest.score(by=["sex", "education"]).index.tolist()
+    ax = forest.plot.curve(by=["sex", "education"], highlight=asked)
+    assert len(asked) == 12
+    coloured = [line for line in ax.get_lines() if line.get_color() != GREY]
+    assert len({(line.get_color(), str(line._dash_pattern)) for line in coloured}) == 12
+
+
+def test_the_legend_lists_only_what_is_drawn(income):
+    labels = {"y_pred": "forest", "labels": ["<=50K", ">50K"]}
+    assert legend_of(income.iloc[:0].tba(**labels).plot.curve()) == ["chance, 1/2"]
+    lacking = income[(income["sex"] == "Male") | (income["y_true"] == "<=50K")]
+    ax = lacking.tba(**labels).plot.curve(by="sex", prevalence="pooled")
+    assert legend_of(ax) == ["Male", "always the largest class", "chance, 1/2"]
+    assert notes_of(ax) == "Female: undefined, no rows of '>50K'"
+
+
+@pytest.mark.parametrize(
+    ("most", "has_best", "text", "numbers"),
+    [
+        (4, False, "two swap rank, at this t", ["-0.58", "0.00", "0.58", "0.58"]),
+        (3, False, "two swap rank", ["-0.58", "0.58"]),
+        (3, True, "two swap rank", []),
+    ],
+)
+def test_the_legend_says_what_the_circles_bear(monkeypatch, most, has_best, text, numbers):
+    monkeypatch.setattr(curves, "_MOST_LABELLED", most)
+    hits = [(60, 90), (63, 88), (65, 85), (66, 81), *[(99, 99)] * has_best]
+    matrices = [[[2 * a, 200 - 2 * a], [100 - b, b]] for a, b in hits]
+    groups = pd.Index(range(len(hits)), name="group")
+    counts = tba.ConfusionCounts.from_matrix(matrices, labels=[*"xy"], groups=groups)
+    ax = plot_curve(counts, prevalence="pooled")
+    assert [entry for entry in legend_of(ax) if entry.startswith("two")] == [text]
+    assert [one.get_text().replace("\N{MINUS SIGN}", "-") for one in ax.texts] == numbers
+
+
+def test_circles_without_a_number_in_one_panel_decide_what_the_legend_says(income, monkeypatch):
+    monkeypatch.setattr(curves, "_MOST_LABELLED", 2)
+    axes = income.tba(y_pred=MODELS).plot.curve(by="education")
+    assert [len(ax.texts) for ax in axes] == [2, 1, 2, 2, 1, 0]
+    assert [entry for entry in legend_of(axes[3]) if entry.startswith("two")] == ["two swap rank"]
+
+
+@pytest.mark.parametrize("is_unicode", [True, False])
+def test_numbers_have_the_minus_of_the_axes(income, is_unicode):
+    with mpl.rc_context({"axes.unicode_minus": is_unicode}):
+        ax = income.tba(y_pred=MODELS[:2]).plot.compare(by="sex", t=-0.25)[0]
+        curve = income.tba(y_pred=MODELS).plot.curve()
+        texts = [ax.figure._suptitle.get_text(), notes_of(ax), names_of(curve, "x")[0]]
+    sign = "\N{MINUS SIGN}" if is_unicode else "-"
+    assert [sign in text for text in texts] == [True] * 3
+    assert ["-" in text for text in texts] == [not is_unicode] * 3
+
+
 def test_a_curve_says_where_it_is_undefined():
     frame = pd.DataFrame({"y_true": [*"aabbaa"], "y_pred": [*"ababab"], "g": [*"uuuuvv"]})
     own = frame.tba.plot.curve(by="g")
@@ -275,8 +343,16 @@ def test_a_curve_says_where_it_is_undefined():
             "slices",
             {"by": "sex"},
             (
-                "Slices with the lowest scores at t = 0.5, simultaneous 95 % intervals\n"
+                "Slices at t = 0.5, lowest score first, simultaneous 95 % intervals\n"
                 "weights: class shares of all groups together"
+            ),
+        ),
+        (
+            "groups",
+            {"t": -0.5},
+            (
+                "Tempered balanced accuracy at t = \N{MINUS SIGN}0.5, 95 % intervals\n"
+                "weights: class shares of the data"
             ),
         ),
     ],
@@ -308,8 +384,8 @@ def dots(ax):
     return sorted(found)
 
 
-def names_of(ax):
-    return [label.get_text() for label in ax.get_yticklabels()]
+def names_of(ax, axis="y"):
+    return [label.get_text() for label in getattr(ax, f"get_{axis}ticklabels")()]
 
 
 def test_groups_show_the_interval_of_each_and_of_all(income):
@@ -377,6 +453,21 @@ def test_compare_shows_paired_differences(income):
     assert names_of(ax)[0] == "logit vs. balanced  (4,000)"
 
 
+@pytest.mark.parametrize(
+    ("draw", "y_pred", "asked", "note"),
+    [
+        ("compare", MODELS, {}, "The 2 lowest of 3 pairs."),
+        ("compare", MODELS[:2], {"by": "education"}, "The 2 lowest of 6 groups."),
+        ("groups", MODELS, {}, "The 2 lowest of 3 models."),
+        ("groups", MODELS, {"by": "education"}, "The 2 lowest of 6 groups."),
+    ],
+)
+def test_a_note_says_what_the_rows_are(income, draw, y_pred, asked, note):
+    found = getattr(income.tba(y_pred=y_pred).plot, draw)(**asked, most=2)
+    for ax in np.ravel(found):
+        assert notes_of(ax).splitlines()[0] == note
+
+
 def test_slices_come_worst_first(income):
     counts = tba.count(income, y_pred=MODELS, by=["sex", "age_group"])
     table = tba.slices(counts, t=0)
@@ -399,6 +490,16 @@ def test_a_heat_map_has_counts_and_shares(income):
         ]
         share = door.confusion_matrix(by="sex", normalize="true").loc[sex]
         np.testing.assert_allclose(ax.images[0].get_array(), share)
+
+
+def test_the_title_or_the_bar_says_what_colours_are(income):
+    forest = income.tba(y_pred="forest").plot
+    own = forest.confusion().figure
+    assert own._suptitle.get_text() == "Confusion matrix: counts"
+    assert own.axes[1].get_ylabel() == "share of the true class"
+    ax = forest.confusion(ax=plt.figure(figsize=(9, 4)).subplots())
+    title = "Confusion matrix: counts, coloured by share of the true class"
+    assert ax.get_title(loc="left") == title
 
 
 def test_rows_are_classes_and_columns_labels():

@@ -195,10 +195,32 @@ def test_labels_of_crossings_stand_apart_in_the_axes(frame, figure):
         axes = [models.plot.curve(ax=np.ravel(plt.subplots(**FIGURES[figure])[1])[0])]
     axes[0].figure.canvas.draw()
     for ax in axes:
-        labels = [text for text in ax.texts if re.fullmatch(r"-?\d\.\d\d", text.get_text())]
+        labels = [text for text in ax.texts if re.fullmatch(r"\W?\d\.\d\d", text.get_text())]
         boxes = [mpl.text.Text.get_window_extent(text) for text in labels]  # without its arrow
         assert touching(boxes) == []
         assert all(ax.bbox.x0 <= box.x0 and box.x1 <= ax.bbox.x1 for box in boxes)
+
+
+@pytest.mark.parametrize(
+    ("figure", "by", "words"),
+    [
+        ("own", None, {"score": "tempered balanced accuracy", "t": "count more"}),
+        ("alone", None, {"score": "tempered balanced accuracy", "t": "count more"}),
+        ("own", "group", {"score": "score", "t": "t"}),
+        ("small", None, {"score": "score", "t": "t"}),
+        ("constrained", None, {"score": "score", "t": "t"}),
+    ],
+)
+def test_axes_say_in_words_what_they_show_where_there_is_room(figure, by, words):
+    models = FRAMES["few"].tba(y_pred=MODELS).plot
+    given_axes = None if figure == "own" else np.ravel(plt.subplots(**FIGURES[figure])[1])[0]
+    ax = np.ravel(models.curve(by=by, ax=given_axes))[0]
+    ax.figure.canvas.draw()
+    assert ax.get_ylabel() == words["score"]
+    assert ax.get_xlabel().endswith(words["t"])
+    x, y = (axis.label.get_window_extent() for axis in (ax.xaxis, ax.yaxis))
+    assert x.width <= ax.bbox.width
+    assert y.height <= ax.bbox.height
 
 
 @pytest.mark.parametrize("figure", ["own", "alone"])
@@ -272,6 +294,19 @@ def test_a_reason_can_be_read_over_the_line_of_all_rows():
     ax = FRAMES["few"].tba.plot.groups(by="group", t=0)
     (reason,) = [text for text in ax.texts if text.get_text().startswith("no rows")]
     assert reason.get_bbox_patch().get_facecolor() == ax.get_facecolor()
+
+
+@pytest.mark.parametrize("figure", ["own", "alone", "small"])
+def test_reasons_and_notes_are_as_wide_as_the_axes(figure):
+    frame = FRAMES["few"].replace({"y_true": {0: LONG[0]}, "y_pred": {0: LONG[0]}})
+    given_axes = None if figure == "own" else np.ravel(plt.subplots(**FIGURES[figure])[1])[0]
+    ax = frame.tba.plot.groups(by="group", t=0, small=5000, ax=given_axes)
+    ax.figure.canvas.draw()
+    reason, notes = ax.texts
+    assert reason.get_text().startswith("no rows of")
+    assert reason.get_window_extent().x1 < ax.bbox.x1
+    assert notes.get_window_extent().width < ax.bbox.width
+    assert figure == "small" or len(notes.get_text().splitlines()) == 2
 
 
 def test_what_else_stands_on_given_axes_stays_as_it_is():
