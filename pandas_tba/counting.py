@@ -28,12 +28,11 @@ from pandas_tba.labelling import (
     warn_predicted_only,
 )
 from pandas_tba.levels import plain_index, plain_series, positions
-from pandas_tba.specification import check_schema, with_all_faults
+from pandas_tba.specification import check_schema, faults_of, with_all_faults
 from pandas_tba.tallying import Tally, tally
 from pandas_tba.validation import (
     check_frame,
-    check_not_mixed,
-    check_not_scores,
+    check_labels,
     column_of,
     missing_error,
     score_values,
@@ -91,7 +90,7 @@ def count_frame(
     except (InputError, KindError) as error:
         if not error.check:
             raise
-        fault = with_all_faults(error, frame, columns)
+        fault = with_all_faults(error, faults_of(frame, columns))
     raise fault
 
 
@@ -159,24 +158,20 @@ def complete_rows(
     frame: pd.DataFrame, columns: Columns, by: Any
 ) -> tuple[Bound, list[Slots], dict[Hashable, int]]:
     """The bound columns of rows that have every value, their slots, and what was missing."""
-    bound = _bound(frame, columns, by)
+    bound = bound_columns(frame, columns, by)
     slots = _encoded(bound, columns)  # refuses what is no label, before labels are looked at
-    if columns.y_score is None:
-        check_not_scores(columns, bound.truth[1], bound.predictions)
+    check_labels(columns, bound.truth[1], bound.predictions)
     missing = _missing(bound, slots)
     if missing:
         bound, slots = _complete(bound, missing, columns)
     return bound, slots, missing
 
 
-def _bound(frame: pd.DataFrame, columns: Columns, by: Any) -> Bound:
+def bound_columns(frame: pd.DataFrame, columns: Columns, by: Any) -> Bound:
+    """The columns that are named, each looked for, their values not looked at."""
     argument = "y_pred" if columns.y_score is None else "y_score"
     truth = normal(column_of(frame, "y_true", columns.y_true))
     predictions = {name: normal(column_of(frame, argument, name)) for name in columns.predictions}
-    check_not_mixed("y_true", columns.y_true, truth)
-    if columns.y_score is None:
-        for name, column in predictions.items():
-            check_not_mixed("y_pred", name, column)
     keys = group_keys(frame, by)
     if columns.has_models:
         check_no_models("by", [key.name for key in keys], columns.model)

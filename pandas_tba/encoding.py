@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.errors import KindError, shown
-from pandas_tba.levels import as_python, factorized, is_missing, kinds_of, plain_index
+from pandas_tba.levels import as_python, factorized, is_missing, kind_of, kinds_of, plain_index
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -220,6 +220,28 @@ def encode(column: Any) -> Slots:
         f"{'An array' if name is None else f'Column {shown(name)}'} holds {what}, which is neither a "
         "label nor a key. Convert it, for example with astype(str)."
     )
+
+
+def encode_labels(column: Any) -> Slots:
+    """Slots as of `encode`, but True and 1 apart in a column that holds both; booleans come first."""
+    slots = encode(column)
+    if not is_mixed(column):
+        return slots
+    pairs = np.empty(len(column), dtype=object)
+    pairs[:] = [
+        None if is_missing(value) else (kind_of(value) == "boolean", value) for value in column
+    ]
+    codes, found = factorized(pairs)
+    order = sorted(range(len(found)), key=lambda at: not found[at][0])
+    place = np.append(np.argsort(order), -1).astype(narrowest(len(found) + 1))
+    return StoredSlots(place[codes], [found[at][1] for at in order], has_missing=slots.has_missing)
+
+
+def is_mixed(column: Any) -> bool:
+    """Whether booleans stand beside numbers in one object column: hashing would merge True and 1."""
+    if column.dtype != object or not pd.api.types.infer_dtype(column).startswith("mixed"):
+        return False
+    return kinds_of(column.dropna()) >= {"boolean", "number"}
 
 
 def _is_hashable(value: Any) -> bool:

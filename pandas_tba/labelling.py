@@ -18,7 +18,15 @@ from pandas_tba.errors import (
     shown,
     warn,
 )
-from pandas_tba.levels import Value, as_python, is_missing, kinds_of, union
+from pandas_tba.levels import (
+    Value,
+    as_python,
+    in_order,
+    is_missing,
+    kinds_of,
+    places_in_order,
+    union,
+)
 
 _BINARY: tuple[tuple[Value, Value], ...] = ((0, 1), (-1, 1))
 
@@ -143,7 +151,7 @@ def label_set(rules: LabelRules, truth: Observed, predictions: Sequence[Observed
 
 def scored_pair(rules: LabelRules, truth: Observed) -> tuple[Value, Value]:
     """Negative and positive label of scores: they need exactly two classes."""
-    labels = [*rules.labels] if rules.labels is not None else list(dict.fromkeys(truth.values))
+    labels = [*rules.labels] if rules.labels is not None else in_order(truth.values)
     pos_label = rules.pos_label
     if pos_label is None:
         pair = _binary_pair(labels)
@@ -185,7 +193,7 @@ def _undeclared_classes(
     rules: LabelRules, truth: Observed, predictions: Sequence[Observed]
 ) -> tuple[list[Value], Value | None]:
     """Classes without `labels=`: the labels of y_true, or both labels of a binary problem."""
-    seen = list(dict.fromkeys(truth.values))
+    seen = in_order(truth.values)
     known = {*seen, *rules.abstain}
     others = [value for column in predictions for value in column.values]
     others = [value for value in dict.fromkeys(others) if value not in known]
@@ -268,6 +276,8 @@ def _can_match(first: Sequence[Value], second: Sequence[Value]) -> bool:
 def _side(name: str, column: Value | None, values: Sequence[Value]) -> str:
     where = name if column is None or f"`{column}`" == name else f"{name} (column {shown(column)})"
     kinds = " and ".join(sorted(kinds_of(values)))
+    if column is not None:
+        values = in_order(values)  # the order of rows must not show
     return f"{where} holds {kinds} labels ({listed(values, 3)})"
 
 
@@ -301,6 +311,7 @@ def _unexpected(argument: str, column: Observed, is_fault) -> list[str]:  # type
     ]
     if not found:
         return []
+    found = [found[at] for at in places_in_order([value for value, _ in found])]
     found.sort(key=lambda pair: -pair[1])
     texts = [f"{shown(value)} ({counted(int(rows), 'row')})" for value, rows in found[:3]]
     rest = found[3:]

@@ -62,18 +62,23 @@ def kinds_of(values: Iterable[object]) -> set[str]:
 def in_order(values: Iterable[Value]) -> list[Value]:
     """Values sorted; those that do not compare, by name of the kind and text."""
     values = list(values)
+    return [values[at] for at in places_in_order(values)]
+
+
+def places_in_order(values: Sequence[Value]) -> list[int]:
+    """Where the values stand, sorted as by `in_order`."""
+    places = range(len(values))
     try:
-        return sorted(values)  # type: ignore[type-var]
+        return sorted(places, key=values.__getitem__)  # type: ignore[arg-type]
     except TypeError:
-        return sorted(values, key=lambda value: (kind_of(value), str(value)))
+        return sorted(places, key=lambda at: (kind_of(values[at]), str(values[at])))
 
 
 def order_of(level: pd.Index) -> np.ndarray:
     """Places of the values of a level, sorted as by `in_order`."""
     if level.dtype != object:
         return np.asarray(level.argsort())
-    values = level.tolist()
-    return positions(in_order(values), values)
+    return np.array(places_in_order(level.tolist()), dtype=np.intp)
 
 
 def union(

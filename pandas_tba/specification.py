@@ -7,21 +7,24 @@ on the distinct values of each column, to name every fault at once.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.columns import Columns, Missing
-from pandas_tba.encoding import normal
+from pandas_tba.encoding import encode_labels, normal, of_all_rows
 from pandas_tba.errors import InputError, KindError, counted, listed, shown
 from pandas_tba.labelling import LabelRules, Observed, check_kinds, label_rules
-from pandas_tba.levels import factorized, is_missing
+from pandas_tba.levels import factorized, is_missing, places_in_order, plain_index
 from pandas_tba.validation import (
+    MOST_VALUES,
+    BadWeights,
     as_numbers,
+    bad_weights,
     check_not_mixed,
     check_not_scores,
     column_of,
@@ -33,7 +36,15 @@ if TYPE_CHECKING:
 
 FaultError = TypeVar("FaultError", bound=InputError | KindError)
 
-_MOST_VALUES = 10_000  # of a column, those of most rows, that a report looks at
+
+class Distinct(NamedTuple):
+    """The different values of a column, in an order that no order of rows shows in, and their rows.
+
+    A missing one is None, and the first.
+    """
+
+    values: pd.Series
+    rows: npt.NDArray[np.int64]
 
 
 def schema(
@@ -203,32 +214,92 @@ def _fault(check: Any, *arguments: Any) -> str:
 
 
 def faults_of(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
-    """Every fault that the schema finds in the bound columns: column, check, failure_case, rows.
-
-    Empty where there is none. Of a column with very many values only those of most rows are
-    looked at, faulty ones first.
-    """
+    """Every fault of a frame in the bound columns: column, check, failure_case, rows."""
     names = dict.fromkeys([columns.y_true, *columns.predictions])
     if columns.sample_weight is not None:
         names[columns.sample_weight] = None
-    rules = label_rules(columns.labels, columns.abstain, columns.pos_label)
     held = {name: normal(column_of(frame, "schema", name)) for name in names}
     if columns.missing == "drop":
         complete = np.logical_and.reduce([column.notna() for column in held.values()])
         held = {name: column[complete] for name, column in held.items()}
+    labelled = [columns.y_true, *(columns.predictions if columns.y_score is None else [])]
+    return faults_among(
+        {
+            name: _labels(column) if name in labelled else _numbers(column)
+            for name, column in held.items()
+        },
+        columns,
+    )
+
+
+def _labels(column: pd.Series) -> Distinct:
+    try:
+        slots = encode_labels(column)
+    except KindError:  # what cannot be hashed, by its text
+        slots = encode_labels(pd.Series([*map(repr, column)], dtype=object))
+    slots, codes = of_all_rows(slots, len(column))
+    rows = np.bincount(codes.astype(np.intp), minlength=slots.size)
+    n_missing = int(rows[0]) if slots.has_missing else 0
+    rows = rows[slots.has_missing :]
+    values = slots.values(np.flatnonzero(rows))
+    return distinct_labels(values, rows[rows > 0], n_missing, slots.declared())
+
+
+def _numbers(column: pd.Series) -> Distinct:
+    n_missing = int(column.isna().sum())
+    try:
+        bad = bad_weights(as_numbers("sample_weight", column.name, column))
+    except KindError:
+        bad = None
+    return distinct_numbers(len(column), n_missing, bad)
+
+
+def distinct_labels(
+    values: Sequence[Hashable],
+    rows: npt.NDArray[Any],
+    n_missing: int,
+    declared: tuple[Hashable, ...] | None,
+) -> Distinct:
+    """The labels that occur in a column; declared ones are categories."""
+    order = places_in_order(values)
+    return _distinct(
+        [None, *(values[at] for at in order)],
+        [n_missing, *rows[order].tolist()],
+        object if declared is None else pd.CategoricalDtype(plain_index(declared)),
+    )
+
+
+def distinct_numbers(n_rows: int, n_missing: int, bad: BadWeights | None) -> Distinct:
+    """What a column of scores or weights holds, good numbers as one; no numbers where bad is None."""
+    if bad is None:  # by its dtype, even without rows
+        return _distinct([None, True], [n_missing, n_rows - n_missing], "boolean")
+    good = n_rows - n_missing - bad.n_rows
+    values, rows = zip((None, n_missing), *bad.values, (1.0, good), strict=True)
+    return _distinct(values, rows, object)
+
+
+def _distinct(values: Sequence[Any], rows: Sequence[int], dtype: Any) -> Distinct:
+    held = pd.Series(values, dtype=object).astype(dtype)
+    number = np.array(rows, dtype=np.int64)
+    return Distinct(held[number > 0].reset_index(drop=True), number[number > 0])
+
+
+def faults_among(held: dict[Hashable, Distinct], columns: Columns) -> pd.DataFrame:
+    """Every fault of columns of which only the different values are known, empty without any.
+
+    Of a column with very many values only those of most rows are looked at, faulty ones first.
+    """
+    rules = label_rules(columns.labels, columns.abstain, columns.pos_label)
+    n_rows = max(int(column.rows.sum()) for column in held.values())
+    held = {name: _kept(column, rules) for name, column in held.items()}
     # pandera cannot write every name into its table, and has one of its own for the whole frame
     numbers = {name: str(at) for at, name in enumerate(held)}
-    few, rows = {}, {}
-    for name, column in held.items():
-        is_numeric = name == columns.sample_weight or columns.y_score is not None
-        first, number = _distinct(column)
-        kept = _kept(first, number, is_numeric=is_numeric and name != columns.y_true, rules=rules)
-        few[numbers[name]] = _writable(first.iloc[kept].reset_index(drop=True))
-        rows[numbers[name]] = number[kept]
+    few = {numbers[name]: _writable(column.values) for name, column in held.items()}
     failures = failures_of(schema_of(_renamed(columns, numbers)), _side_by_side(few))
     if failures is None:
         return pd.DataFrame(columns=["column", "check", "failure_case", "rows"])
-    return _with_rows(failures, rows, list(held))
+    rows = {numbers[name]: column.rows for name, column in held.items()}
+    return _with_rows(failures, rows, list(held), n_rows)
 
 
 def _renamed(columns: Columns, names: Mapping[Hashable, str]) -> Columns:
@@ -241,33 +312,18 @@ def _renamed(columns: Columns, names: Mapping[Hashable, str]) -> Columns:
     )
 
 
-def _distinct(column: pd.Series) -> tuple[pd.Series, npt.NDArray[np.intp]]:
-    """The distinct values of a column, of its dtype, and the rows of each."""
-    values = column
-    if column.dtype == object and pd.api.types.infer_dtype(column).startswith("mixed"):
-        # hashing alone would merge True and 1
-        values = pd.Series([f"{type(value)} {value!r}" for value in column], index=column.index)
-    codes = _factorized(values)[0]
-    is_first = ~pd.Series(codes).duplicated().to_numpy()
-    return column[is_first], np.bincount(codes)[codes[is_first]]
-
-
-def _kept(
-    values: pd.Series, rows: npt.NDArray[np.intp], *, is_numeric: bool, rules: LabelRules
-) -> npt.NDArray[np.intp]:
-    """Places of the values to look at: those that are likely faults, then those of most rows."""
-    if len(values) <= _MOST_VALUES:
-        return np.arange(len(values))
-    if is_numeric:
-        is_fault = np.broadcast_to(~np.asarray(_are_weights(values)), values.shape)
-    else:
-        known = {*(rules.labels or ()), *rules.abstain}
-        held = values.tolist()
-        first_of_type = ~pd.Series([*map(type, held)], dtype=object).duplicated().to_numpy()
-        is_fault = values.isna().to_numpy() | first_of_type
-        if rules.labels is not None:
-            is_fault |= np.array([value not in known for value in held])
-    return np.sort(np.lexsort((-rows, ~is_fault))[:_MOST_VALUES])
+def _kept(column: Distinct, rules: LabelRules) -> Distinct:
+    """The values to look at: those that are likely faults, then those of most rows."""
+    values, rows = column
+    if len(values) <= MOST_VALUES:
+        return column
+    known = {*(rules.labels or ()), *rules.abstain}
+    held = values.tolist()
+    is_fault = ~pd.Series([*map(type, held)], dtype=object).duplicated().to_numpy()
+    if rules.labels is not None:
+        is_fault |= np.array([value not in known for value in held])
+    kept = np.sort(np.lexsort((-rows, ~is_fault))[:MOST_VALUES])
+    return Distinct(values.iloc[kept].reset_index(drop=True), rows[kept])
 
 
 class _Escaped(str):
@@ -319,7 +375,9 @@ def failures_of(asked: Any, frame: pd.DataFrame) -> pd.DataFrame | None:
     return None
 
 
-def _with_rows(failures: pd.DataFrame, rows: dict[str, Any], names: list[Hashable]) -> pd.DataFrame:
+def _with_rows(
+    failures: pd.DataFrame, rows: dict[str, Any], names: list[Hashable], n_rows: int
+) -> pd.DataFrame:
     """The same faults as lines of column, check, failure_case and rows, none of them twice."""
     lines: list[tuple[Any, ...]] = []
     for column, check, case, at in failures[
@@ -328,13 +386,14 @@ def _with_rows(failures: pd.DataFrame, rows: dict[str, Any], names: list[Hashabl
         found = rows.get(column)  # a check of the whole frame bears the name of the schema
         if found is not None and pd.notna(at) and at >= len(found):
             continue  # a value that was repeated to fill the column
-        name = "missing" if check == "not_nullable" else check
         if found is None:
-            lines.append((None, name, None, None))
+            lines.append((None, check, None, None))
+        elif check == "not_nullable":
+            lines.append((names[int(column)], "missing", None, int(found[int(at)])))
         else:
-            total = found.sum() if pd.isna(at) else found[int(at)]
             held = str.__str__(case) if isinstance(case, _Escaped) else case
-            lines.append((names[int(column)], name, held, int(total)))
+            total = n_rows if pd.isna(at) else int(found[int(at)])
+            lines.append((names[int(column)], check, held, total))
     table = pd.DataFrame(lines, columns=["column", "check", "failure_case", "rows"], dtype=object)
     return table.astype({"rows": "Int64"})
 
@@ -351,9 +410,8 @@ def _with_cases(error: FaultError, cases: pd.DataFrame) -> FaultError:
     return error
 
 
-def with_all_faults(error: FaultError, frame: pd.DataFrame, columns: Columns) -> FaultError:
-    """The error with every other fault of the frame in its text, and all of them as a table."""
-    cases = faults_of(frame, columns)
+def with_all_faults(error: FaultError, cases: pd.DataFrame) -> FaultError:
+    """The error with every other fault in its text, and all of them as a table."""
     # labels of another kind are all unexpected: to say so again would not help
     said = [error.check, *(["expected"] if error.check == "kind" else [])]
     others = cases[~cases["check"].isin(said)]

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
-from typing import Any
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.columns import Columns
+from pandas_tba.encoding import is_mixed
 from pandas_tba.errors import ColumnError, InputError, KindError, counted, listed, nearest, shown
 from pandas_tba.levels import kind_of, kinds_of
 
 FloatArray = npt.NDArray[np.float64]
 
 TINY_WEIGHT, HUGE_WEIGHT = 1e-150, 1e150  # their squares are numbers still
+MOST_VALUES = 10_000  # of a column that are looked at for all its faults
 _BLOCK = 1 << 15  # rows of float64 that stay in the cache
 _DEFAULTS = {"y_true": "y_true", "y_pred": "y_pred"}
 
@@ -54,6 +57,17 @@ def _no_column(frame: pd.DataFrame, argument: str, name: Hashable) -> str:
     return f"`{argument}` must name a column of the frame; got {shown(name)}.{nearest(name, columns)} {there}"
 
 
+def check_labels(
+    columns: Columns, truth: pd.Series, predictions: dict[Hashable, pd.Series]
+) -> None:
+    """Refuse columns of labels that hold booleans beside numbers, or scores."""
+    check_not_mixed("y_true", columns.y_true, truth)
+    if columns.y_score is None:
+        for name, column in predictions.items():
+            check_not_mixed("y_pred", name, column)
+        check_not_scores(columns, truth, predictions)
+
+
 def check_not_scores(
     columns: Columns, truth: pd.Series, predictions: dict[Hashable, pd.Series]
 ) -> None:
@@ -82,21 +96,52 @@ def is_weight(values: FloatArray) -> npt.NDArray[np.bool_]:
 def weight_values(name: Hashable, column: pd.Series) -> FloatArray:
     """Weights as float; InputError for what is no weight."""
     weights = as_numbers("sample_weight", name, column)
-    is_bad = ~is_weight(weights)
-    if is_bad.any():
-        bad = weights[is_bad]
-        raise weight_error(name, len(bad), len(weights), bad[:3].tolist())
+    bad = bad_weights(weights)
+    if bad.n_rows:
+        raise weight_error(name, bad, len(weights))
     return weights
 
 
-def weight_error(name: Hashable, n_bad: int, n_rows: int, examples: list[float]) -> InputError:
-    """The error for rows whose weight is none; `examples` are the first three."""
-    more = f" and {n_bad - 3:,} more" if n_bad > 3 else ""
+class BadWeights(NamedTuple):
+    """How many rows have a weight that is none, and the rows of each such value, the lowest first.
+
+    Of very many values only the lowest are held: those that parts of the data can agree on.
+    """
+
+    n_rows: int = 0
+    values: tuple[tuple[float, int], ...] = ()
+
+
+NO_BAD_WEIGHTS = BadWeights()
+
+
+def bad_weights(weights: FloatArray) -> BadWeights:
+    """What is no weight; missing ones are another fault."""
+    bad = weights[~is_weight(weights)]
+    if not len(bad):
+        return NO_BAD_WEIGHTS
+    values, rows = np.unique(bad[~np.isnan(bad)], return_counts=True)
+    lowest = zip(values[:MOST_VALUES].tolist(), rows[:MOST_VALUES].tolist(), strict=True)
+    return BadWeights(int(rows.sum()), tuple(lowest))
+
+
+def joined_bad_weights(parts: Iterable[BadWeights]) -> BadWeights:
+    """What is no weight in all parts of the data."""
+    n_rows, rows_of = 0, Counter[float]()
+    for part in parts:
+        n_rows += part.n_rows
+        rows_of.update(dict(part.values))
+    return BadWeights(n_rows, tuple(sorted(rows_of.items())[:MOST_VALUES]))
+
+
+def weight_error(name: Hashable, bad: BadWeights, n_rows: int) -> InputError:
+    """The error for rows whose weight is none, with the three values of most rows."""
+    worst = [value for value, _ in sorted(bad.values, key=lambda pair: -pair[1])]
     return InputError(
         f"`sample_weight` column {shown(name)} must hold finite weights, not negative: 0, or between "
-        f"{TINY_WEIGHT:g} and {HUGE_WEIGHT:g}; {counted(n_bad, 'row')} of {n_rows:,} "
-        f"{'has' if n_bad == 1 else 'have'} others, such as {listed(examples, 3)}{more}. Leave them "
-        "out, or correct them.",
+        f"{TINY_WEIGHT:g} and {HUGE_WEIGHT:g}; {counted(bad.n_rows, 'row')} of {n_rows:,} "
+        f"{'has' if bad.n_rows == 1 else 'have'} others, such as {listed(worst[:3])}. Leave them out, "
+        "or correct them.",
         check="weight",
     )
 
@@ -130,11 +175,8 @@ def _holds_numbers(column: pd.Series) -> bool:
 
 
 def check_not_mixed(argument: str, name: Hashable, column: pd.Series) -> None:
-    """Refuse booleans beside numbers in one object column: hashing would merge True and 1."""
-    if column.dtype != object or not pd.api.types.infer_dtype(column).startswith("mixed"):
-        return
-    kinds = kinds_of(column.dropna())
-    if kinds >= {"boolean", "number"}:
+    """Refuse booleans beside numbers in one object column."""
+    if is_mixed(column):
         raise KindError(
             f"`{argument}` column {shown(name)} holds both booleans and numbers, such as True and 1, "
             "which would be one label. Convert it, for example with astype(int).",

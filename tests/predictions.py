@@ -1,8 +1,14 @@
-"""Predictions that the tests of engines and streams count, and when counts are the same."""
+"""Predictions that the tests of engines and streams count, and when counts and errors are the same."""
+
+import itertools
+from functools import cache
 
 import numpy as np
 import pandas as pd
+import pytest
 from pandas.testing import assert_index_equal
+
+import pandas_tba as tba
 
 N = 60
 GENERATOR = np.random.default_rng(7)
@@ -28,6 +34,105 @@ HOLED = FRAME.assign(
     w=FRAME["w"].where(np.arange(N) % 13 > 0),
     p=FRAME["p"].where(np.arange(N) % 5 > 0),
 )
+
+
+TEXT = pd.Index(["a"]).dtype
+SOUND = FRAME.astype(dict.fromkeys(["y_true", "y_pred", "other", "segment", "name"], TEXT)).assign(
+    number=TRUTH, guess=GUESS, is_one=(TRUTH == 1).astype(int)
+)
+LABELS = {"labels": [*"abc"], "y_pred": ["y_pred", "other"], "sample_weight": "w"}
+NUMBERS = {"labels": [0, 1, 2], "y_true": "number", "y_pred": "guess", "sample_weight": "w"}
+SCORES = {"labels": [0, 1], "y_true": "is_one", "y_score": ["p", "q"], "sample_weight": "w"}
+
+
+def hit(column, every, *values):
+    """A fault: a function that puts the values into every so many rows of a column, in turn."""
+
+    def broken(frame):
+        held = frame[column]
+        for at, value in enumerate(values):
+            held = held.mask(np.arange(len(frame)) % every == at, value)
+        return frame.assign(**{column: held})
+
+    return broken
+
+
+def text_in(column):
+    """A fault: a function that makes text of a column."""
+
+    def broken(frame):
+        held = frame[column]
+        return frame.assign(**{column: held.map("{:g}".format).where(held.notna()).astype(TEXT)})
+
+    return broken
+
+
+# faults of a question that can meet in one frame; those that replace a column stand first
+FAULTS_OF = {
+    "labels": (
+        LABELS,
+        {
+            "numbers as labels": lambda frame: frame.assign(other=frame["year"]),
+            "labels not declared": lambda frame: hit("y_true", 7, "zz")(hit("y_pred", 9, "A", "z")(frame)),
+            "bad weights": hit("w", 5, -1.5, np.inf, -np.inf),
+            "missing labels": lambda frame: hit("y_true", 11, None)(hit("other", 8, None)(frame)),
+            "missing weights": hit("w", 13, np.nan),
+            "weights of text": text_in("w"),
+        },
+    ),
+    "numbers": (
+        NUMBERS,
+        {
+            "scores as labels": lambda frame: frame.assign(guess=frame["p"]),
+            "text as labels": text_in("number"),
+            "bad weights": hit("w", 5, 1e200, -2.0, 1e200),
+            "missing predictions": hit("guess", 8, np.nan),
+            "weights of booleans": lambda frame: hit("w", 13, None)(frame.assign(w=frame["yes"].astype(object))),
+        },
+    ),
+    "scores": (
+        SCORES,
+        {
+            "labels not declared": hit("is_one", 7, 7, -1),
+            "bad weights": hit("w", 5, -1e-200),
+            "missing scores": hit("q", 11, np.nan),
+            "missing labels": hit("is_one", 9, np.nan),
+            "scores of text": text_in("p"),
+        },
+    ),
+}  # fmt: skip
+
+
+SEVERAL = [
+    (of, names, missing)
+    for of, (_, faults) in FAULTS_OF.items()
+    for number, modes in ((2, ("raise", "drop")), (3, ("raise",)))
+    for names in itertools.combinations(faults, number)
+    for missing in modes
+    if missing == "raise" or not all(name.startswith("missing") for name in names)
+]
+
+
+def error_of(count, *frames, **question):
+    """Class and text of an error, and its table of faults."""
+    with pytest.raises((tba.InputError, tba.KindError, tba.ColumnError)) as raised:
+        count(*frames, **question)
+    cases = getattr(raised.value, "failure_cases", None)
+    if cases is not None:
+        assert cases.columns.tolist() == ["column", "check", "failure_case", "rows"]
+        cases = cases.astype(object).to_numpy().tolist()
+    return type(raised.value), str(raised.value), cases
+
+
+@cache
+def faulty(of, names, missing):
+    """A frame with several faults, the question it is faulty for, and what pandas says of it."""
+    question, faults = FAULTS_OF[of]
+    frame = SOUND
+    for name in names:
+        frame = faults[name](frame)
+    question = {**question, "missing": missing}
+    return frame, question, error_of(tba.count, frame, **question)
 
 
 def assert_same(found, expected):

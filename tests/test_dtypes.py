@@ -263,7 +263,7 @@ def test_values_that_hashing_or_casting_would_confuse(truth, guess, accuracy):
 
 
 NO_MATCH = {
-    "text against numbers": (["1", "0"], [1, 0], "holds text labels ('1', '0'), but"),
+    "text against numbers": (["1", "0"], [1, 0], "holds text labels ('0', '1'), but"),
     "booleans against other numbers": ([True, False], [1, 2], "holds boolean labels"),
     "other numbers against booleans": ([1, 2], [True, False], "holds number labels"),
     "True beside 1": (pd.Series([True, 1, 0], dtype=object), [1, 1, 0], "holds both booleans and"),

@@ -10,9 +10,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal, assert_index_equal
-from predictions import FRAME, GUESS, HOLED, TRUTH, N, assert_same
+from predictions import (
+    FRAME,
+    GUESS,
+    HOLED,
+    SEVERAL,
+    TEXT,
+    TRUTH,
+    N,
+    assert_same,
+    error_of,
+    faulty,
+)
 
 import pandas_tba as tba
+from pandas_tba.columns import Columns
 
 # pandera imports pyspark where it is installed, which warns of pandas 3
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
@@ -190,17 +202,11 @@ def test_counts_equal_those_of_pandas(made, case):
     assert_same(found, tba.count(frame, **question))
 
 
-TEXT = pd.Index(["a"]).dtype
-# texts name labels in their order of occurrence, or sorted where an engine has no order
-CASES = (
-    FRAME.sort_values("y_true", ignore_index=True)
-    .astype(dict.fromkeys(["y_true", "y_pred", "other", "segment", "name"], TEXT))
-    .assign(
-        bad=FRAME["w"].where(np.arange(N) % 9 > 0, -1.5).where(np.arange(N) != 50, np.inf),
-        few=FRAME["w"].where(np.arange(N) != 3),
-        gone=FRAME["y_pred"].where(np.arange(N) % 9 > 0, None).astype(TEXT),
-        number=FRAME["year"],
-    )
+CASES = FRAME.astype(dict.fromkeys(["y_true", "y_pred", "other", "segment", "name"], TEXT)).assign(
+    bad=FRAME["w"].where(np.arange(N) % 9 > 0, -1.5).where(np.arange(N) != 50, np.inf),
+    few=FRAME["w"].where(np.arange(N) != 3),
+    gone=FRAME["y_pred"].where(np.arange(N) % 9 > 0, None).astype(TEXT),
+    number=FRAME["year"],
 )
 FAULTS = {
     "no true label": {"y_true": "y_tru"},
@@ -231,16 +237,9 @@ FAULTS = {
 }
 
 
-def error_of(frame, question, ask=tba.count):
-    """Class and first part of an error: a frame of pandas lists further faults after it."""
-    with pytest.raises((tba.InputError, tba.KindError, tba.ColumnError)) as raised:
-        ask(frame, **question)
-    return type(raised.value), str(raised.value).partition(" Also: ")[0]
-
-
 @pytest.mark.parametrize("fault", FAULTS)
 def test_errors_are_those_of_pandas(made, fault):
-    found, expected = (error_of(frame, FAULTS[fault]) for frame in (made(CASES), CASES))
+    found, expected = (error_of(tba.count, held, **FAULTS[fault]) for held in (made(CASES), CASES))
     if fault == "a list in a list of keys":
         assert found[0] is expected[0]
         assert found[1].startswith("`by` must hold names of columns, since the rows stay in their")
@@ -248,11 +247,93 @@ def test_errors_are_those_of_pandas(made, fault):
         assert found == expected
 
 
+@pytest.mark.parametrize("case", SEVERAL, ids=str)
+def test_several_faults_are_all_named(made, case):
+    frame, question, expected = faulty(*case)
+    assert error_of(tba.count, made(frame), **question) == expected
+
+
+@pytest.mark.parametrize("case", SEVERAL, ids=str)
+def test_rows_of_faults_are_those_of_a_slow_count(case):
+    frame, question, (_, _, cases) = faulty(*case)
+    columns = Columns(**question)
+    if question["missing"] == "drop":
+        frame = frame.dropna(subset=[columns.y_true, *columns.predictions, "w"])
+    for column, check, value, rows in cases:
+        if check == "missing":
+            assert rows == frame[column].isna().sum()
+        elif check in ("expected", "weight"):
+            assert rows == sum(held == value for held in frame[column])
+        else:
+            assert rows is pd.NA if column is None else rows == len(frame)
+
+
+MANY = 25_000  # different values, of which no error looks at more than 10,000
+NUMBERED = pd.DataFrame(
+    {
+        "y_true": [*"ab"] * MANY,
+        "y_pred": pd.Series([f"z{at % MANY}" for at in range(2 * MANY)], dtype=TEXT),
+        "w": -1.0 - np.arange(2 * MANY) // 2,
+    }
+).astype({"y_true": TEXT})
+
+
+def test_of_very_many_values_the_same_are_named(made):
+    question = {"labels": ["a", "b"], "sample_weight": "w"}
+    expected = error_of(tba.count, NUMBERED, **question)
+    assert len(expected[2]) == 20_000
+    assert "50,000 rows of 50,000 have others, such as -25000.0, -24999.0, -24998.0." in expected[1]
+    assert error_of(tba.count, made(NUMBERED), **question) == expected
+
+
+def test_booleans_are_no_numbers_even_without_rows(made):
+    expected = error_of(tba.count, CASES.iloc[:0], sample_weight="yes")
+    assert expected[2] == [["yes", "number", False, 0]]
+    assert error_of(tba.count, made(CASES.iloc[:0]), sample_weight="yes") == expected
+
+
+@pytest.mark.parametrize("case", SEVERAL, ids=str)
+def test_the_order_of_rows_shows_in_no_error(case):
+    frame, question, expected = faulty(*case)
+    assert error_of(tba.count, frame.sample(frac=1, random_state=5), **question) == expected
+
+
+@pytest.mark.parametrize("missing", ["raise", "drop"])
+def test_booleans_beside_numbers_among_other_faults(missing):
+    pytest.importorskip("dask")
+    frame = pd.DataFrame(
+        {
+            "y_true": pd.Series([True, 1, 7, None, False, 0, 9, 1, 0], dtype=object),
+            "y_pred": [1, 1, 0, 0, 0, 0, 1, 1, 1],
+            "w": [1, 2, -1, 1, 1, 3, np.inf, 1, 1],
+        }
+    )
+    question = {"labels": [7, 9], "sample_weight": "w", "missing": missing}
+    expected = error_of(tba.count, frame, **question)
+    rows = [(str(value), rows) for column, check, value, rows in expected[2]
+            if (column, check) == ("y_true", "expected")]  # fmt: skip
+    assert rows == [("False", 1), ("0", 2), ("True", 1), ("1", 2)]
+    assert expected[1].startswith("`y_true` column 'y_true' holds both booleans and numbers")
+    assert expected[1].endswith(
+        "'w': weights are negative or not finite (2 rows), such as -1.0, inf."
+    )
+    assert error_of(tba.count, frame[::-1], **question) == expected
+    assert error_of(tba.count, dask_of(frame), **question) == expected
+
+
 def test_lists_are_no_labels(made):
     lists = FRAME.assign(y_true=[[1, 2]] * N)
-    expected = error_of(lists, {})
-    assert error_of(made(lists), {}) == (tba.KindError, expected[1])
+    expected = error_of(tba.count, lists)
+    assert error_of(tba.count, made(lists)) == expected
     assert "Column 'y_true' holds a list ([1, 2])" in expected[1]
+
+
+@pytest.mark.parametrize("question", [{"sample_weight": "w"}, {"y_true": "yes", "y_score": "w"}])
+def test_lists_are_no_numbers(made, question):
+    lists = FRAME.assign(w=[[1.0]] * N, yes=FRAME["yes"].where(np.arange(N) > 0))
+    expected = error_of(tba.count, lists, **question)
+    assert "column 'w' must hold numbers; got object" in expected[1]
+    assert error_of(tba.count, made(lists), **question) == expected
 
 
 TWICE = FRAME.assign(y_true="a", y_pred="a", other="a", case=np.arange(N))
@@ -322,6 +403,15 @@ def test_arrow_holds_what_it_has_no_dictionary_of(name):
     frame.loc[3, "y_true"] = None
     question = {"by": "y_true", "missing": "drop"}
     assert_same(tba.count(arrow_of(frame), **question), tba.count(frame, **question))
+
+
+@pytest.mark.parametrize("case", SEVERAL[::7], ids=str)
+def test_faults_that_only_narwhals_knows(case):
+    nw = pytest.importorskip("narwhals.stable.v2")
+    pytest.importorskip("pyarrow")
+    frame, question, expected = faulty(*case)
+    held = nw.from_native(frame, eager_only=True)
+    assert error_of(tba.count, held, **question) == expected
 
 
 def test_columns_and_series_are_no_frames():
@@ -422,7 +512,7 @@ def test_dask_on_a_cluster():
         found = tba.count_pairs(dask_of(frame), **question)
         assert_same_pairs(found, tba.count_pairs(frame, **question))
         mixed = FRAME.assign(y_true=pd.Series([True, 1] * (N // 2), dtype=object))
-        assert error_of(dask_of(mixed), {}) == error_of(mixed, {})
+        assert error_of(tba.count, dask_of(mixed)) == error_of(tba.count, mixed)
 
 
 def test_partitions_of_unequal_kinds():
@@ -432,7 +522,7 @@ def test_partitions_of_unequal_kinds():
     with dask.config.set({"dataframe.convert-string": False}):
         whole = pd.DataFrame({"y_true": pd.Series([True, 1], dtype=object), "y_pred": [1, 1]})
         frame = dd.from_pandas(whole, npartitions=2, sort=False)
-    assert error_of(frame, {}) == error_of(whole, {})
+    assert error_of(tba.count, frame) == error_of(tba.count, whole)
 
 
 def beside(frame):
@@ -579,7 +669,7 @@ PAIR_FAULTS = {
 @pytest.mark.parametrize("fault", PAIR_FAULTS)
 def test_errors_of_pairs_are_those_of_pandas(made, fault):
     frame, question = PAIR_FAULTS[fault]
-    found, expected = (error_of(of, question, tba.count_pairs) for of in (made(frame), frame))
+    found, expected = (error_of(tba.count_pairs, of, **question) for of in (made(frame), frame))
     assert found == expected
 
 

@@ -48,8 +48,8 @@ ERRORS = {
         tba.InputError,
         (
             "`sample_weight` column 'w' must hold finite weights, not negative: 0, or between "
-            "1e-150 and 1e+150; 4 rows of 4 have others, such as 1e-200, 1e-200, 1e-200 and 1 "
-            "more. Leave them out, or correct them."
+            "1e-150 and 1e+150; 4 rows of 4 have others, such as 1e-200. Leave them out, or correct "
+            "them."
         ),
     ),
     "by: a number": (
@@ -617,7 +617,7 @@ ERRORS = {
         lambda df: df.tba.score(),
         tba.KindError,
         (
-            "`y_true` holds text labels ('1', '0'), but `y_pred` holds number labels (0, 1): "
+            "`y_true` holds text labels ('0', '1'), but `y_pred` holds number labels (0, 1): "
             "labels of different kinds never match. Convert one of them, for example with "
             "astype; booleans match numbers only where these are all 0 or 1."
         ),

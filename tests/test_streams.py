@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from predictions import FRAME, HOLED, N, assert_same
+from predictions import FAULTS_OF, FRAME, HOLED, SEVERAL, SOUND, N, assert_same, error_of, faulty
 
 import pandas_tba as tba
 from pandas_tba.engines import combining, count_batches, count_parquet, parquet
@@ -103,12 +103,72 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_errors_speak_of_all_batches(fault):
-    texts = []
-    for count, frame in ((tba.count, HOLED), (count_batches, [HOLED.iloc[:9], HOLED.iloc[9:]])):
-        with pytest.raises((tba.InputError, tba.ColumnError)) as raised:
-            count(frame, **FAULTS[fault])
-        texts.append(str(raised.value).partition(" Also: ")[0])
-    assert texts[0] == texts[1]
+    expected = error_of(tba.count, HOLED, **FAULTS[fault])
+    assert error_of(count_batches, [HOLED.iloc[:9], HOLED.iloc[9:]], **FAULTS[fault]) == expected
+
+
+def in_batches(of, names):
+    """Two batches without a fault, then one with each fault, and one without."""
+    sizes = [0, 9, 20, *range(32, 32 + 9 * len(names), 9), N]
+    parts = [SOUND.iloc[start:end] for start, end in itertools.pairwise(sizes)]
+    return [
+        FAULTS_OF[of][1][name](part) if name else part
+        for name, part in zip(["", "", *names, ""], parts, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("of_engine", ["pandas", "pyarrow", "polars"])
+@pytest.mark.parametrize(("of", "names", "missing"), SEVERAL)
+def test_faults_of_several_batches_are_all_named(of, names, missing, of_engine, monkeypatch):
+    monkeypatch.setattr(combining, "_PENDING", 1)
+    batches = in_batches(of, names)
+    question = {**FAULTS_OF[of][0], "missing": missing}
+    whole = pd.concat(batches, ignore_index=True)
+    expected = error_of(tba.count, whole, **question)
+    if of_engine == "pyarrow":
+        batches = [pa.Table.from_pandas(part, preserve_index=False) for part in batches]
+    elif of_engine == "polars":
+        pl = pytest.importorskip("polars")
+        batches = [pl.from_pandas(part) for part in batches]
+    assert error_of(count_batches, batches, **question) == expected
+
+
+@pytest.mark.parametrize("case", SEVERAL, ids=str)
+def test_faults_of_a_file_are_all_named(tmp_path, case):
+    frame, question, expected = faulty(*case)
+    frame.to_parquet(tmp_path / "part.parquet", row_group_size=7, index=False)
+    assert error_of(count_parquet, tmp_path, **question) == expected
+
+
+@pytest.mark.parametrize("made", [pd.DataFrame, pa.Table.from_pandas])
+def test_booleans_of_one_batch_beside_numbers_of_another(made):
+    parts = [
+        pd.DataFrame({"y_true": [1, 0], "y_pred": [1, 1], "w": [1.0, 2.0]}),
+        pd.DataFrame({"y_true": [1, 7], "y_pred": [0, 0], "w": [1.0, -2.0]}),
+        pd.DataFrame({"y_true": [True, False], "y_pred": [1, 0], "w": [1.0, np.nan]}),
+    ]
+    question = {"labels": [0, 1], "sample_weight": "w"}
+    whole = pd.concat([part.astype({"y_true": object}) for part in parts])
+    expected = error_of(tba.count, whole, **question)
+    assert expected[1].startswith("`y_true` column 'y_true' holds both booleans and numbers")
+    assert [check for _, check, *_ in expected[2]] == [
+        "kind",
+        "expected",
+        "missing",
+        "weight",
+        "mixed",
+    ]
+    assert error_of(count_batches, map(made, parts), **question) == expected
+
+
+def test_a_hint_fits_the_dtype_of_all_batches():
+    parts = [
+        pd.DataFrame({"y_true": [1, 0], "y_pred": [1, 1]}),
+        pd.DataFrame({"y_true": [1, 0], "y_pred": ["1", None]}),
+    ]
+    expected = error_of(tba.count, pd.concat(parts))
+    assert "df['y_pred'].fillna('abstain')" in expected[1]
+    assert error_of(count_batches, parts) == expected
 
 
 def test_no_batch_at_all():
@@ -125,10 +185,15 @@ def test_scores_are_refused_before_they_fill_memory():
         rng = np.random.default_rng(0)
         for at in range(1000):
             seen.append(at)
-            yield pd.DataFrame({"y_true": [0, 1] * 5000, "y_pred": rng.random(10_000)})
+            truth, guess = [0, 1] * 5000, rng.random(10_000)
+            yield pd.DataFrame({"y_true": truth, "y_pred": guess, "w": -1.0 if at == 1 else 1.0})
 
-    with pytest.raises(tba.InputError, match="holds scores, not labels"):
-        count_batches(batches())
+    _, text, cases = error_of(count_batches, batches(), sample_weight="w")
+    assert "holds scores, not labels" in text
+    assert text.endswith(
+        " Also: 'w': weights are negative or not finite (10,000 rows), such as -1.0."
+    )
+    assert [check for _, check, *_ in cases] == ["scores", "weight"]
     assert len(seen) < 50
 
 

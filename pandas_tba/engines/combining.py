@@ -7,6 +7,7 @@ up; the labels get their meaning only at the end, from the same functions as tho
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from numbers import Real
@@ -20,20 +21,35 @@ import pandas as pd
 from pandas_tba.cells import Entries, gathered
 from pandas_tba.columns import Columns
 from pandas_tba.confusion import ConfusionCounts
-from pandas_tba.counting import Bound, complete_rows, grouped_keys, label_places
-from pandas_tba.encoding import Slots, StoredSlots, hashed, narrowest
+from pandas_tba.counting import Bound, bound_columns, grouped_keys, label_places
+from pandas_tba.encoding import Slots, StoredSlots, encode_labels, hashed, narrowest
 from pandas_tba.errors import InputError, KindError
 from pandas_tba.grouping import Key, warn_many_numbers
 from pandas_tba.labelling import LabelRules, LabelSet, label_rules
 from pandas_tba.levels import plain_index, positions
+from pandas_tba.specification import (
+    Distinct,
+    distinct_labels,
+    distinct_numbers,
+    faults_among,
+    with_all_faults,
+)
 from pandas_tba.tallying import Tally
-from pandas_tba.validation import check_not_mixed, check_not_scores, missing_error, weight_error
+from pandas_tba.validation import (
+    MOST_VALUES,
+    NO_BAD_WEIGHTS,
+    BadWeights,
+    check_labels,
+    joined_bad_weights,
+    missing_error,
+    number_error,
+    weight_error,
+)
 
 Array = npt.NDArray[Any]
 Codes = npt.NDArray[np.intp]
 
 _PENDING = 1 << 14  # combinations that wait until they are added up
-_MANY = 10_000
 
 Tables = tuple[tuple[int, ...], ...]  # the predictions that are counted together, by their places
 
@@ -41,7 +57,8 @@ Tables = tuple[tuple[int, ...], ...]  # the predictions that are counted togethe
 class Question(NamedTuple):
     """What is counted: the columns bound, on a frame of their dtypes that has no rows.
 
-    ``tables`` has each prediction alone, or each two of them where models are paired.
+    ``tables`` has each prediction alone, or each two of them where models are paired. Errors about
+    pairs name the first fault alone.
     """
 
     columns: Columns
@@ -49,6 +66,7 @@ class Question(NamedTuple):
     bound: Bound
     rules: LabelRules
     tables: Tables
+    has_pairs: bool = False
 
     def column_of_key(self, key: Key) -> Hashable:
         """Name of the column that holds a key."""
@@ -86,15 +104,19 @@ class Combinations:
     """Lines for each table of the question, from the rows that have every label and weight.
 
     ``levels`` are those of the keys, of truth and of each prediction.  ``n_rows`` are all rows
-    seen, ``missing`` the rows without a value by column, ``bad_weights`` the number of weights
-    that are none and the first three of them.
+    seen, ``missing`` the rows without a value by column, ``no_numbers`` the columns of scores and
+    weights that hold something else.  Where missing values are an error, ``bad_weights`` are those
+    of all rows, and ``uncounted`` the rows of each true label and each prediction that stand in no
+    line; otherwise faults of incomplete rows are no faults.
     """
 
     levels: tuple[Levels, ...]
     lines: tuple[Lines, ...]
     n_rows: int
     missing: dict[Hashable, int]
-    bad_weights: tuple[int, tuple[float, ...]] = (0, ())
+    bad_weights: BadWeights = NO_BAD_WEIGHTS
+    no_numbers: frozenset[Hashable] = frozenset()
+    uncounted: tuple[Array, ...] = ()
 
 
 Ask = Callable[[pd.DataFrame], Question]  # of a frame without rows that has the columns of the data
@@ -115,7 +137,7 @@ def question_of(empty: pd.DataFrame, columns: Columns, by: Any) -> Question:
                 f"`by` must hold names of columns, since the rows stay in their engine; got "
                 f"{type(item).__name__}. Make it a column of the data first."
             )
-    bound, _, _ = complete_rows(empty, columns, by)
+    bound = bound_columns(empty, columns, by)
     return Question(columns, by, bound, rules, tuple((at,) for at in range(len(bound.predictions))))
 
 
@@ -135,7 +157,7 @@ def added_up(
     """All parts together, or None where there is none; what waits to be added stays small."""
     asked, held, waiting = None, list[Combinations](), 0
     for question, part in parts:
-        asked = asked or question
+        asked = question if asked is None else _as_one(asked, question)
         held.append(part)
         waiting += _size(part)
         if waiting > max(_PENDING, 2 * _size(held[0])):
@@ -143,8 +165,25 @@ def added_up(
     return None if asked is None else (asked, together(held, asked))
 
 
+def _as_one(first: Question, second: Question) -> Question:
+    """The question on columns of dtypes that hold the values of both; errors name them."""
+
+    def both(one: Any, other: Any) -> Any:
+        return one if one.dtype == other.dtype else pd.concat([one, other])
+
+    bound, other = first.bound, second.bound
+    predictions = {
+        name: both(column, other.predictions[name]) for name, column in bound.predictions.items()
+    }
+    weights = bound.weights
+    if weights is not None and other.weights is not None:
+        weights = weights[0], both(weights[1], other.weights[1])
+    return first._replace(bound=bound._replace(predictions=predictions, weights=weights))
+
+
 def _size(part: Combinations) -> int:
-    return sum(len(lines.codes) + 1 for lines in part.lines)
+    n_lines = sum(len(lines.codes) + 1 for lines in part.lines)
+    return n_lines + sum(map(len, part.uncounted)) + len(part.bad_weights.values)
 
 
 def together(parts: Sequence[Combinations], question: Question) -> Combinations:
@@ -154,7 +193,7 @@ def together(parts: Sequence[Combinations], question: Question) -> Combinations:
     n_keys = len(question.bound.keys)
     joined, places = [], []
     for at, levels in enumerate(zip(*(part.levels for part in parts), strict=True)):
-        found, place = _joined_levels(levels, at - n_keys, question)
+        found, place = _joined_levels(levels, is_label=at >= n_keys)
         joined.append(found)
         places.append(place)
     lines = []
@@ -170,19 +209,17 @@ def together(parts: Sequence[Combinations], question: Question) -> Combinations:
             for part in parts
             for name in part.missing
         },
-        (
-            sum(part.bad_weights[0] for part in parts),
-            tuple(value for part in parts for value in part.bad_weights[1])[:3],
-        ),
+        joined_bad_weights(part.bad_weights for part in parts),
+        frozenset().union(*(part.no_numbers for part in parts)),
+        _joined_uncounted(parts, joined[n_keys:], places[n_keys:]),
     )
-    if max(len(levels.values) for levels in joined[n_keys + 1 :]) > _MANY:
-        _check_not_scores(whole, question)  # before the scores of all rows are gathered as labels
+    if max(len(levels.values) for levels in joined[n_keys + 1 :]) > MOST_VALUES:
+        with _naming_all_faults(whole, question):
+            _check_labels(whole, question)  # before the scores of all rows are gathered as labels
     return whole
 
 
-def _joined_levels(
-    parts: Sequence[Levels], at: int, question: Question
-) -> tuple[Levels, list[Codes]]:
+def _joined_levels(parts: Sequence[Levels], *, is_label: bool) -> tuple[Levels, list[Codes]]:
     """Levels of one column in all parts, and where those of each part stand among them."""
     first = parts[0]
     if first.order is not None and all(part.order == first.order for part in parts):
@@ -193,10 +230,7 @@ def _joined_levels(
         return Levels(first.values, None), [np.arange(len(first.values))] * len(parts)
     pieces = [part.values if len(dtypes) == 1 else part.values.astype(object) for part in parts]
     values = _appended(pieces)
-    if at >= 0 and values.dtype == object:
-        name = question.bound.labelled()[at][0]
-        check_not_mixed("y_pred" if at else "y_true", name, pd.Series(values))
-    slots = hashed(values)
+    slots = encode_labels(values) if is_label and values.dtype == object else hashed(values)
     place = slots.block(0, len(values)).astype(np.intp)
     ends = np.cumsum([len(part.values) for part in parts])[:-1]
     return Levels(slots.levels(), None), np.split(place, ends)
@@ -229,6 +263,19 @@ def _joined_lines(parts: Sequence[Lines], places: Sequence[Sequence[Codes]]) -> 
     return Lines(codes, tuple(sums))
 
 
+def _joined_uncounted(
+    parts: Sequence[Combinations], levels: Sequence[Levels], places: Sequence[Sequence[Codes]]
+) -> tuple[Array, ...]:
+    """Rows of each label that stand in no line, over common levels."""
+    if not any(part.uncounted for part in parts):
+        return ()
+    totals = [np.zeros(len(each.values), dtype=np.int64) for each in levels]
+    for at, part in enumerate(parts):
+        for total, place, rows in zip(totals, places, part.uncounted, strict=False):
+            np.add.at(total, place[at], rows)
+    return tuple(totals)
+
+
 def numbered(codes: Codes) -> tuple[Codes, Codes]:
     """The rows of codes that occur, each once, and the number of each row among them.
 
@@ -246,7 +293,14 @@ def counts_of(
     found: Combinations, question: Question, *, dropna: bool, observed: bool
 ) -> ConfusionCounts:
     """The counts that the combinations make, with the checks, errors and rules of a frame."""
-    _check_values(found, question)
+    with _naming_all_faults(found, question):
+        _check_values(found, question)
+        return _counts(found, question, dropna=dropna, observed=observed)
+
+
+def _counts(
+    found: Combinations, question: Question, *, dropna: bool, observed: bool
+) -> ConfusionCounts:
     bound, columns = question.bound, question.columns
     slots = [*_slots_of(found)]
     n_keys = len(bound.keys)
@@ -305,23 +359,81 @@ def _missing(found: Combinations, question: Question) -> dict[Hashable, int]:
 
 def _check_values(found: Combinations, question: Question) -> None:
     """Raise what counting a frame raises of scores, missing values and weights, in its order."""
-    columns, bound = question.columns, question.bound
-    if columns.y_score is None:
-        _check_not_scores(found, question)
-    missing = _missing(found, question)
+    columns, missing = question.columns, _missing(found, question)
+    held = dict([*question.bound.labelled(), *filter(None, [question.bound.weights])])
+    for name in missing:
+        if held[name].dtype == bool:  # in pandas a column of objects, if a value is missing
+            held[name] = held[name].astype(object)
+    for name in columns.predictions:
+        if name in found.no_numbers:
+            raise number_error("y_score", name, held[name].dtype)
+    _check_labels(found, question)
     if missing and columns.missing == "raise":
-        raise missing_error(missing, found.n_rows, columns, dict(bound.labelled()))
-    number, examples = found.bad_weights
-    if number:
-        raise weight_error(columns.sample_weight, number, _complete(found), list(examples)[:3])
+        raise missing_error(missing, found.n_rows, columns, held)
+    if columns.sample_weight in found.no_numbers:
+        raise number_error(
+            "sample_weight", columns.sample_weight, held[columns.sample_weight].dtype
+        )
+    if found.bad_weights.n_rows:
+        raise weight_error(columns.sample_weight, found.bad_weights, _complete(found))
 
 
-def _check_not_scores(found: Combinations, question: Question) -> None:
+def _check_labels(found: Combinations, question: Question) -> None:
     truth, *predictions = (
         pd.Series(levels.values) for levels in found.levels[len(question.bound.keys) :]
     )
     named = dict(zip(question.bound.predictions, predictions, strict=True))
-    check_not_scores(question.columns, truth, named)
+    check_labels(question.columns, truth, named)
+
+
+@contextmanager
+def _naming_all_faults(found: Combinations, question: Question) -> Iterator[None]:
+    """Errors about the data name every other fault too, as those about a frame do."""
+    try:
+        yield
+    except (InputError, KindError) as error:
+        if not error.check or question.has_pairs:
+            raise
+        cases = faults_among(_distinct(found, question), question.columns)
+        raise with_all_faults(error, cases) from None
+
+
+def _distinct(found: Combinations, question: Question) -> dict[Hashable, Distinct]:
+    """What the schema looks at: the labels, scores and weights, and the rows of each."""
+    columns, bound = question.columns, question.bound
+    may_miss = columns.missing == "drop"
+    missing = {} if may_miss else found.missing
+    n_rows = _complete(found) if may_miss else found.n_rows
+
+    def numbers(name: Hashable, bad: BadWeights) -> Distinct:
+        return distinct_numbers(
+            n_rows, missing.get(name, 0), None if name in found.no_numbers else bad
+        )
+
+    held = {}
+    for at, (name, _) in enumerate(bound.labelled()):
+        if at and columns.y_score is not None:
+            held[name] = numbers(name, NO_BAD_WEIGHTS)
+            continue
+        levels = found.levels[len(bound.keys) + at]
+        rows = _rows_of(found, at, len(levels.values))
+        held[name] = distinct_labels(
+            levels.values[rows > 0].tolist(),
+            rows[rows > 0],
+            missing.get(name, 0),
+            levels.order,
+        )
+    if bound.weights is not None:
+        held.setdefault(bound.weights[0], numbers(bound.weights[0], found.bad_weights))
+    return held
+
+
+def _rows_of(found: Combinations, at: int, n_levels: int) -> Codes:
+    """Rows of each label of truth, which comes first, or of a prediction."""
+    codes, (rows, *_) = found.lines[max(at - 1, 0)]
+    place = codes[:, -1 if at else -2]
+    total = np.bincount(place, weights=rows, minlength=n_levels).astype(np.int64)
+    return total + found.uncounted[at] if found.uncounted else total
 
 
 def _slots_of(found: Combinations) -> Iterator[Slots]:

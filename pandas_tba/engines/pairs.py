@@ -71,7 +71,8 @@ def question_of_pairs(
         by = with_row(by, row)
     question = question_of(empty, columns, by)
     check_keys(question.bound)
-    return question if row is not None else question._replace(tables=_each_two(question.tables))
+    tables = question.tables if row is not None else _each_two(question.tables)
+    return question._replace(tables=tables, has_pairs=True)
 
 
 def _each(n_models: int) -> Tables:

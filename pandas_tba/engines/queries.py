@@ -27,18 +27,28 @@ from pandas_tba.engines.combining import (
 from pandas_tba.engines.reading import arrow_slots, joined
 from pandas_tba.levels import order_of
 from pandas_tba.pairing import Fault, Faults, Models, one_fault
-from pandas_tba.validation import HUGE_WEIGHT, TINY_WEIGHT, number_error
+from pandas_tba.validation import (
+    HUGE_WEIGHT,
+    MOST_VALUES,
+    NO_BAD_WEIGHTS,
+    TINY_WEIGHT,
+    BadWeights,
+)
 
 Array = npt.NDArray[Any]
 
 
 class Query(NamedTuple):
-    """A question to an engine: its frame, the types of its columns, and where values are missing."""
+    """A question to an engine: its frame, the types of its columns, and where values are missing.
+
+    ``no_numbers`` are the columns of scores and weights that hold something else.
+    """
 
     held: Any
     schema: Any
     question: Question
     missing: dict[Hashable, Any]
+    no_numbers: frozenset[Hashable] = frozenset()
 
     @property
     def complete(self) -> Any:
@@ -66,8 +76,16 @@ def query_of(frame: Any, ask: Ask) -> Query:
     bound = question.bound
     named = [name for name, _ in bound.labelled()]
     named += [] if bound.weights is None else [bound.weights[0]]
-    query = Query(held, schema, question, {name: _is_missing(name, schema) for name in named})
-    _check_types(query)
+    numeric = [] if question.columns.y_score is None else [*bound.predictions]
+    numeric += [] if bound.weights is None else [bound.weights[0]]
+    query = Query(
+        held,
+        schema,
+        question,
+        {name: _is_missing(name, schema) for name in named},
+        frozenset(name for name in numeric if not schema[name].is_numeric()),
+    )
+    _check_no_lists(query)
     return query
 
 
@@ -100,17 +118,11 @@ def _is_missing(name: Any, schema: Any) -> Any:
     return column.is_null() | column.is_nan() if schema[name].is_float() else column.is_null()
 
 
-def _check_types(query: Query) -> None:
-    """Raise KindError for scores and weights that are no numbers, and for labels and keys that are lists."""
-    columns, bound, schema = query.question.columns, query.question.bound, query.schema
-    numeric = [] if columns.y_score is None else [("y_score", name) for name in bound.predictions]
-    numeric += [] if bound.weights is None else [("sample_weight", bound.weights[0])]
-    for argument, name in numeric:
-        if not schema[name].is_numeric():
-            raise number_error(argument, name, pd.Series(dtype=_dtype(schema[name])).dtype)
+def _check_no_lists(query: Query) -> None:
+    """Raise KindError for labels and keys that are lists."""
     for name in query.question.needed():
-        if schema[name].is_nested():
-            first = query.held.filter(~_is_missing(name, schema)).select(name).head(1)
+        if query.schema[name].is_nested() and name not in query.no_numbers:
+            first = query.held.filter(~_is_missing(name, query.schema)).select(name).head(1)
             values = _collected(first)[name].to_pylist()
             encode(pd.Series(values, name=name, dtype=object))
 
@@ -136,7 +148,37 @@ def combinations_of_query(query: Query) -> Combinations:
         complete = _numbers(answer, "complete", np.bool_)
         lines.append(Lines(place[complete], tuple(plane[complete] for plane in planes)))
     n_rows = int(_numbers(answers[0], "rows", np.int64).sum())
-    return Combinations(levels, tuple(lines), n_rows, missing, _bad_weights(query, answers[0]))
+    uncounted = tuple[Array, ...]()
+    if question.columns.missing == "raise":
+        uncounted = _uncounted(dict(zip(fields, levels, strict=True)), asked, codes, answers)
+    return Combinations(
+        levels,
+        tuple(lines),
+        n_rows,
+        missing,
+        _bad_weights(query, answers[0]),
+        query.no_numbers,
+        uncounted[len(bound.keys) :],
+    )
+
+
+def _uncounted(
+    levels: dict[str, Levels],
+    asked: Sequence[list[str]],
+    codes: Sequence[Array],
+    answers: Sequence[Any],
+) -> tuple[Array, ...]:
+    """Incomplete rows of each value of each field."""
+    found = dict[str, Array]()
+    for part, place, answer in zip(asked, codes, answers, strict=True):
+        lacks = ~_numbers(answer, "complete", np.bool_)
+        rows = _numbers(answer, "rows", np.int64)[lacks]
+        for field, column in zip(part, place[lacks].T, strict=True):
+            size = len(levels[field].values)
+            known = column >= 0
+            total = np.bincount(column[known], weights=rows[known], minlength=size)
+            found[field] = total.astype(np.int64)
+    return tuple(found[field] for field in levels)
 
 
 def _fields(query: Query) -> dict[str, tuple[Any, Any]]:
@@ -153,7 +195,9 @@ def _fields(query: Query) -> dict[str, tuple[Any, Any]]:
     for at, name in enumerate(predictions):
         predicted = nw.col(name)
         if columns.y_score is not None:
-            reached = predicted.cast(nw.Float64) >= columns.threshold
+            reached = nw.lit(value=True)
+            if name not in query.no_numbers:
+                reached = predicted.cast(nw.Float64) >= columns.threshold
             predicted = nw.when(~query.missing[name]).then(reached)
         fields[f"predicted_{at}"] = (name, predicted)
     return fields
@@ -181,12 +225,16 @@ def _weight_sums(query: Query, name: Any) -> dict[str, Any]:
     """Columns whose sums are the weight, the squared weight, and the weights missing and bad."""
     import narwhals.stable.v2 as nw
 
-    missing, bad = query.missing[name], _is_bad(query, name)
+    missing = query.missing[name]
+    lacking = missing.cast(nw.Int64)  # Spark does not add booleans
+    if name in query.no_numbers:
+        return {"missing": lacking, **dict.fromkeys(("weight", "squared", "bad"), nw.lit(0))}
+    bad = _is_bad(query, name)
     weight = nw.when(~missing & ~bad).then(nw.col(name).cast(nw.Float64)).otherwise(0.0)
     return {
         "weight": weight,
         "squared": weight * weight,
-        "missing": missing.cast(nw.Int64),  # Spark does not add booleans
+        "missing": lacking,
         "bad": bad.cast(nw.Int64),
     }
 
@@ -383,14 +431,22 @@ def _numbers(table: Any, name: str, dtype: Any) -> Array:
     return np.asarray(table[name]).astype(dtype)
 
 
-def _bad_weights(query: Query, table: Any) -> tuple[int, tuple[float, ...]]:
-    """How many weights of complete rows are none, and the first three."""
-    if query.question.bound.weights is None:
-        return 0, ()
-    complete = _numbers(table, "complete", np.bool_)
-    number = int(_numbers(table, "bad", np.int64)[complete].sum())
+def _bad_weights(query: Query, table: Any) -> BadWeights:
+    """The weights that are none; those of incomplete rows only where these are an error."""
+    import narwhals.stable.v2 as nw
+
+    columns, bound = query.question.columns, query.question.bound
+    if bound.weights is None:
+        return NO_BAD_WEIGHTS
+    looked_at = _numbers(table, "complete", np.bool_) | (columns.missing == "raise")
+    number = int(_numbers(table, "bad", np.int64)[looked_at].sum())
     if not number:
-        return 0, ()
-    name = query.question.bound.weights[0]
-    bad = query.held.filter(query.complete & _is_bad(query, name)).select(name).head(3)
-    return number, tuple(float(value) for value in _collected(bad)[name].to_pylist())
+        return NO_BAD_WEIGHTS
+    name: Any = bound.weights[0]
+    is_bad = _is_bad(query, name)
+    bad = query.held.filter(is_bad if columns.missing == "raise" else is_bad & query.complete)
+    bad = bad.select(weight=nw.col(name).cast(nw.Float64))
+    found = _collected(
+        bad.group_by("weight").agg(rows=nw.len()).sort("weight").head(MOST_VALUES)
+    ).to_pydict()
+    return BadWeights(number, tuple(zip(found["weight"], map(int, found["rows"]), strict=True)))

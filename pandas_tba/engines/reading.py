@@ -10,13 +10,23 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.cells import Cells
-from pandas_tba.encoding import Slots, StoredSlots, encode, narrowest, normal, of_all_rows, scored
+from pandas_tba.encoding import (
+    Slots,
+    StoredSlots,
+    encode,
+    encode_labels,
+    narrowest,
+    normal,
+    of_all_rows,
+    scored,
+)
 from pandas_tba.engines.combining import Combinations, Levels, Lines, Question, Tables
+from pandas_tba.errors import KindError
 from pandas_tba.grouping import group_keys
 from pandas_tba.levels import factorized, plain_index
 from pandas_tba.pairing import Beside, Faults, Models, numbered_values
 from pandas_tba.tallying import PairSlots, tally
-from pandas_tba.validation import as_numbers, check_not_mixed, is_weight, number_error
+from pandas_tba.validation import NO_BAD_WEIGHTS, BadWeights, as_numbers, bad_weights, is_weight
 
 FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -27,10 +37,16 @@ class Reader(Protocol):
     """How columns of one library are read."""
 
     def encode(self, column: Any) -> Slots:
-        """Slots of the values."""
+        """Slots of the values, which are keys."""
 
-    def numbers(self, argument: str, name: Hashable, column: Any) -> FloatArray:
-        """Values as float, missing ones NaN; KindError for what is no number."""
+    def labels(self, column: Any) -> Slots:
+        """Slots of the values, which are labels."""
+
+    def numbers(self, column: Any) -> FloatArray | None:
+        """Values as float, missing ones NaN; None where they are no numbers."""
+
+    def lacks(self, column: Any) -> Mask:
+        """Whether each value is missing."""
 
     def kept(self, column: Any, rows: Mask) -> Any:
         """Only some of the rows."""
@@ -40,7 +56,20 @@ class PandasReader:
     """Reader of Series, and of arrays of keys."""
 
     encode = staticmethod(encode)
-    numbers = staticmethod(as_numbers)
+    labels = staticmethod(encode_labels)
+
+    @staticmethod
+    def numbers(column: Any) -> FloatArray | None:
+        """Values as float, missing ones NaN; None where they are no numbers."""
+        try:
+            return as_numbers("y_score", column.name, column)
+        except KindError:
+            return None
+
+    @staticmethod
+    def lacks(column: Any) -> Mask:
+        """Whether each value is missing."""
+        return np.asarray(column.isna())
 
     @staticmethod
     def kept(column: Any, rows: Mask) -> Any:
@@ -70,9 +99,20 @@ class ArrowReader:
             self._known[name] = (array.dictionary, *_levels(array.dictionary))
         return _dictionary_slots(array, *self._known[name][1:], is_declared=name in self._declared)
 
-    def numbers(self, argument: str, name: Hashable, column: Any) -> FloatArray:
-        """Values as float, missing ones NaN; KindError for what is no number."""
-        return _arrow_numbers(argument, name, column[1])
+    labels = encode
+
+    def numbers(self, column: Any) -> FloatArray | None:
+        """Values as float, missing ones NaN; None where they are no numbers."""
+        return _arrow_numbers(column[1])
+
+    def lacks(self, column: Any) -> Mask:
+        """Whether each value is missing."""
+        import pyarrow as pa
+
+        values = None if pa.types.is_integer(column[1].type) else self.numbers(column)
+        if values is None:
+            return np.asarray(column[1].is_null().to_numpy(zero_copy_only=False))
+        return np.isnan(values)
 
     def kept(self, column: Any, rows: Mask) -> Any:
         """Only some of the rows."""
@@ -103,11 +143,13 @@ def cases_of_pandas(
 
     The question is about rows: its first key is the model, its last one says which case they are.
     """
-    rows = _complete(_rows_of_pandas(frame, question), question, PandasReader())
+    rows, reader = _rows_of_pandas(frame, question), PandasReader()
+    all_slots, lacks = _lacking(rows, _label_slots(rows, question, reader, set()), question, reader)
+    rows, all_slots = _complete(rows, all_slots, lacks, reader)
     case, _ = numbered_values(rows.keys[-1])
     known = case >= 0
     model, *keys, row = (key[known] for key in rows.keys)
-    truth, predicted = (_stored(part, rows.n_rows, known) for part in rows.slots)
+    truth, predicted = (_stored(part, rows.n_rows, known) for part in all_slots)
     codes, found = numbered_values(model)
     beside = Beside.of(row, case[known], models.places(found)[codes])
     n_cases, n_known = int(beside.is_first.sum()), len(row)
@@ -128,9 +170,6 @@ def cases_of_pandas(
 
 def _rows_of_pandas(frame: pd.DataFrame, question: Question) -> Rows:
     named = [(name, normal(frame[name])) for name, _ in question.bound.labelled()]
-    for at, (name, column) in enumerate(named):
-        if at == 0 or question.columns.y_score is None:
-            check_not_mixed("y_pred" if at else "y_true", name, column)
     keys = [key.values for key in group_keys(frame, question.by)]
     if question.columns.model is not None:
         keys.insert(0, frame[question.columns.model])
@@ -139,51 +178,84 @@ def _rows_of_pandas(frame: pd.DataFrame, question: Question) -> Rows:
         keys,
         named[0][1],
         [column for _, column in named[1:]],
-        None if weights is None else frame[weights[0]],
+        None if weights is None else normal(frame[weights[0]]),
         len(frame),
     )
 
 
-class _Complete(NamedTuple):
-    """The rows that have every label, score and weight; and which rows lack one, by column."""
-
-    keys: Sequence[Any]
-    slots: list[Slots]
-    weights: FloatArray | None
-    n_rows: int
-    missing: dict[Hashable, Mask]
-
-
 def combinations_of_rows(rows: Rows, question: Question, reader: Reader) -> Combinations:
     """Combinations of the rows that have every label, score and weight."""
-    keys, slots, weights, n_rows, missing = _complete(rows, question, reader)
-    weights, bad = (None, (0, ())) if weights is None else _valid(weights)
-    key_slots = [reader.encode(key) for key in keys]
-    levels, lines = _tallied(key_slots, slots, question.tables, n_rows, weights)
-    n_missing = {name: int(lacks.sum()) for name, lacks in missing.items()}
-    return Combinations(levels, lines, rows.n_rows, n_missing, bad)
+    columns, no_numbers = question.columns, set[Hashable]()
+    slots = _label_slots(rows, question, reader, no_numbers)
+    slots, lacks = _lacking(rows, slots, question, reader)
+    is_error = bool(lacks) and columns.missing == "raise"
+    counted, slots = (rows, slots) if is_error else _complete(rows, slots, lacks, reader)
+    weights, bad = None, NO_BAD_WEIGHTS
+    if counted.weights is not None:
+        weights = _numbers(columns.sample_weight, counted.weights, reader, no_numbers)
+        weights, bad = _valid(weights)
+    uncounted: tuple[Codes, ...] = ()
+    if is_error:
+        levels, lines, uncounted = _uncounted(slots, question, rows.n_rows)
+    else:
+        keys = [reader.encode(key) for key in counted.keys]
+        levels, lines = _tallied(keys, slots, question.tables, counted.n_rows, weights)
+    n_missing = {name: int(lacking.sum()) for name, lacking in lacks.items()}
+    return Combinations(
+        levels, lines, rows.n_rows, n_missing, bad, frozenset(no_numbers), uncounted
+    )
 
 
-def _complete(rows: Rows, question: Question, reader: Reader) -> _Complete:
-    named = [name for name, _ in question.bound.labelled()]
-    slots = [reader.encode(rows.truth), *_predicted(rows, question, reader)]
-    weights = None
-    if rows.weights is not None:
-        weights = reader.numbers("sample_weight", question.columns.sample_weight, rows.weights)
-    missing: dict[Hashable, Mask] = {}
-    for at, (name, part) in enumerate(zip(named, slots, strict=True)):
-        if part.has_missing:
-            slots[at], codes = of_all_rows(part, rows.n_rows)
-            missing[name] = codes == 0
-    if weights is not None and np.isnan(weights).any():
-        missing[question.columns.sample_weight] = np.isnan(weights)
-    keys, n_rows = rows.keys, rows.n_rows
-    if missing:
-        kept = ~np.logical_or.reduce([*missing.values()])
-        slots = [_stored(part, n_rows, kept) for part in slots]
-        keys = [reader.kept(key, kept) for key in keys]
-        weights, n_rows = None if weights is None else weights[kept], int(kept.sum())
-    return _Complete(keys, slots, weights, n_rows, missing)
+def _label_slots(
+    rows: Rows, question: Question, reader: Reader, no_numbers: set[Hashable]
+) -> list[Slots]:
+    """Slots of truth and predictions."""
+    columns, slots = question.columns, [reader.labels(rows.truth)]
+    for name, column in zip(columns.predictions, rows.predictions, strict=True):
+        if columns.y_score is None:
+            slots.append(reader.labels(column))
+        else:
+            values = _numbers(name, column, reader, no_numbers)
+            slots.append(scored(values, columns.threshold))
+    return slots
+
+
+def _numbers(name: Hashable, column: Any, reader: Reader, no_numbers: set[Hashable]) -> FloatArray:
+    """Values as float, missing ones NaN; 0 in place of what is no number, and the name noted."""
+    values = reader.numbers(column)
+    if values is None:
+        no_numbers.add(name)
+        values = np.where(reader.lacks(column), np.nan, 0.0)
+    return values
+
+
+def _lacking(
+    rows: Rows, slots: list[Slots], question: Question, reader: Reader
+) -> tuple[list[Slots], dict[Hashable, Mask]]:
+    """The slots, looked through where values are missing, and which rows lack them by column."""
+    lacks, slots = {}, [*slots]
+    for at, (name, _) in enumerate(question.bound.labelled()):
+        if slots[at].has_missing:
+            slots[at], codes = of_all_rows(slots[at], rows.n_rows)
+            lacks[name] = codes == 0
+    if rows.weights is not None and (missing := reader.lacks(rows.weights)).any():
+        lacks[question.columns.sample_weight] = missing
+    return slots, lacks
+
+
+def _complete(
+    rows: Rows, slots: list[Slots], lacks: dict[Hashable, Mask], reader: Reader
+) -> tuple[Rows, list[Slots]]:
+    """Keys, weights and slots of the rows that lack nothing; the labels of all."""
+    if not lacks:
+        return rows, slots
+    kept = ~np.logical_or.reduce([*lacks.values()])
+    complete = rows._replace(
+        keys=[reader.kept(key, kept) for key in rows.keys],
+        weights=None if rows.weights is None else reader.kept(rows.weights, kept),
+        n_rows=int(kept.sum()),
+    )
+    return complete, [_stored(part, rows.n_rows, kept) for part in slots]
 
 
 def _tallied(
@@ -221,14 +293,23 @@ def _lines(cells: Cells, groups: Codes, sides: Sequence[Slots], counted: Slots) 
     return Lines(np.column_stack([groups[group], truth, *codes]), planes)
 
 
-def _predicted(rows: Rows, question: Question, reader: Reader) -> list[Slots]:
-    columns = question.columns
-    if columns.y_score is None:
-        return [reader.encode(column) for column in rows.predictions]
-    return [
-        scored(reader.numbers("y_score", name, column), columns.threshold)
-        for name, column in zip(columns.predictions, rows.predictions, strict=True)
-    ]
+def _uncounted(
+    slots: list[Slots], question: Question, n_rows: int
+) -> tuple[tuple[Levels, ...], tuple[Lines, ...], tuple[Codes, ...]]:
+    """No lines, but the rows of each label: all that is asked where missing values are an error."""
+    n_keys = len(question.bound.keys)
+    levels, uncounted = [Levels(pd.Index([]), None)] * n_keys, []
+    for part, codes in (of_all_rows(part, n_rows) for part in slots):
+        rows = np.bincount(codes.astype(np.intp), minlength=part.size)
+        levels.append(Levels(part.levels(), part.declared()))
+        uncounted.append(rows[part.has_missing :])
+    dtypes = [np.intp] if question.bound.weights is None else [np.intp, np.float64, np.float64]
+    planes = tuple(np.zeros(0, dtype=dtype) for dtype in dtypes)
+    lines = tuple(
+        Lines(np.zeros((0, n_keys + 1 + len(table)), dtype=np.intp), planes)
+        for table in question.tables
+    )
+    return tuple(levels), lines, tuple(uncounted)
 
 
 def _stored(part: Slots, n_rows: int, rows: Any = slice(None)) -> Slots:
@@ -242,12 +323,10 @@ def _stored(part: Slots, n_rows: int, rows: Any = slice(None)) -> Slots:
     return StoredSlots(codes, levels, has_missing=False, order=order)
 
 
-def _valid(weights: FloatArray) -> tuple[FloatArray, tuple[int, tuple[float, ...]]]:
-    """Weights with 0 for what is none, and how many these are with the first three."""
-    bad = weights[~is_weight(weights)]
-    if not len(bad):
-        return weights, (0, ())
-    return np.where(is_weight(weights), weights, 0.0), (len(bad), tuple(bad[:3].tolist()))
+def _valid(weights: FloatArray) -> tuple[FloatArray, BadWeights]:
+    """Weights with 0 for what is none, and what that was."""
+    bad = bad_weights(weights)
+    return (np.where(is_weight(weights), weights, 0.0) if bad.n_rows else weights), bad
 
 
 def combinations_of_batch(batch: Any, question: Question, reader: ArrowReader) -> Combinations:
@@ -325,12 +404,12 @@ def _dictionary_slots(
     )
 
 
-def _arrow_numbers(argument: str, name: Hashable, array: Any) -> FloatArray:
+def _arrow_numbers(array: Any) -> FloatArray | None:
     import pyarrow as pa
 
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    kind = array.type
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        raise number_error(argument, name, array.slice(0, 0).to_pandas().dtype)
+    is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    if not any(holds(array.type) for holds in is_number):
+        return None
     return np.asarray(array.cast(pa.float64()).fill_null(np.nan))
