@@ -271,6 +271,20 @@ def test_files_without_rows(tmp_path):
     assert_same(count_parquet(tmp_path, by="year"), tba.count(FRAME, by="year"))
 
 
+@pytest.mark.parametrize("column", ["y_true", "y_pred", "w"])
+@pytest.mark.parametrize("reverse", [True, False])
+def test_a_column_of_one_file_may_hold_nothing(tmp_path, column, reverse):
+    parts = [SOUND, SOUND.assign(**{column: pd.Series([None] * N, dtype=object)})]
+    for at, part in enumerate(reversed(parts) if reverse else parts):
+        part.to_parquet(tmp_path / f"{at}.parquet", index=False)
+    question = {"sample_weight": "w", "by": "segment"}
+    found = count_parquet(tmp_path, missing="drop", **question)
+    assert found.missing_by_column == {column: N}
+    np.testing.assert_allclose(found.cells, tba.count(SOUND, **question).cells)
+    text = error_of(count_parquet, tmp_path, **question)[1]
+    assert text.startswith(f"Missing values in {column!r} (60 of 120 rows). Leave these rows out")
+
+
 def damaged(path, at):
     with path.open("r+b") as file:
         file.seek(at)

@@ -409,7 +409,7 @@ def _arrow_numbers(array: Any) -> FloatArray | None:
 
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
     if not any(holds(array.type) for holds in is_number):
         return None
     return np.asarray(array.cast(pa.float64()).fill_null(np.nan))

@@ -83,11 +83,11 @@ def combinations_of_batches(
 def _of_good_size(batches: Iterable[Any], declared: set[Hashable]) -> Iterator[Any]:
     """The same rows in batches neither so small that each costs, nor so large that they fill memory.
 
-    Batches are joined only where the dictionaries that declare an order are the same.
+    Batches are joined only where types, and dictionaries that declare an order, are the same.
     """
     held: list[Any] = []
     for batch in batches:
-        if held and not all(_same(held[0], batch, name) for name in declared):
+        if held and not _can_join(held[0], batch, declared):
             yield _joined(held)
             held = []
         held.append(batch)
@@ -99,8 +99,10 @@ def _of_good_size(batches: Iterable[Any], declared: set[Hashable]) -> Iterator[A
         yield _joined(held)
 
 
-def _same(first: Any, second: Any, name: Hashable) -> bool:
-    return bool(first.column(name).dictionary.equals(second.column(name).dictionary))
+def _can_join(first: Any, second: Any, declared: set[Hashable]) -> bool:
+    return first.schema == second.schema and all(
+        first.column(name).dictionary.equals(second.column(name).dictionary) for name in declared
+    )
 
 
 def _joined(batches: list[Any]) -> Any:
