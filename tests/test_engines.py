@@ -673,6 +673,15 @@ def test_errors_of_pairs_are_those_of_pandas(made, fault):
     assert found == expected
 
 
+def test_pairs_of_very_many_scores_are_refused_as_by_pandas(made):
+    scores = np.arange(2 * MANY) / 7
+    frame = pd.DataFrame({"y_true": [0, 7] * MANY, "a": scores, "b": scores})
+    question = {"y_pred": ["a", "b"], "labels": [0, 1]}
+    expected = error_of(tba.count_pairs, frame, **question)
+    assert expected[1].startswith("`y_pred` column 'a' holds scores, not labels")
+    assert error_of(tba.count_pairs, made(frame), **question) == expected
+
+
 @pytest.mark.parametrize("n_parts", [1, 4])
 def test_cases_are_found_in_partitions_and_keys_in_their_index(n_parts):
     dask = pytest.importorskip("dask")

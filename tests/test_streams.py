@@ -161,6 +161,11 @@ def test_booleans_of_one_batch_beside_numbers_of_another(made):
     assert error_of(count_batches, map(made, parts), **question) == expected
 
 
+def test_a_batch_without_rows_holds_no_label():
+    frame = pd.DataFrame({"y_true": [1, 0], "y_pred": [1, 1]})
+    assert_same(count_batches([frame.iloc[:0].astype("bool"), frame]), tba.count(frame))
+
+
 def test_a_hint_fits_the_dtype_of_all_batches():
     parts = [
         pd.DataFrame({"y_true": [1, 0], "y_pred": [1, 1]}),
@@ -169,6 +174,26 @@ def test_a_hint_fits_the_dtype_of_all_batches():
     expected = error_of(tba.count, pd.concat(parts))
     assert "df['y_pred'].fillna('abstain')" in expected[1]
     assert error_of(count_batches, parts) == expected
+
+
+@pytest.mark.parametrize("labels", [None, [1, 2]])
+@pytest.mark.parametrize("made", [pd.DataFrame, pa.Table.from_pandas])
+def test_categories_of_fractions_are_scores(made, labels):
+    frame = pd.DataFrame({"y_true": [1, 2, 2], "y_pred": [0.5, 2.0, 2.0]}).astype("category")
+    frame = frame.astype({"y_true": "int64"})
+    expected = error_of(tba.count, frame, labels=labels)
+    assert expected[1].startswith("`y_pred` column 'y_pred' holds scores, not labels")
+    assert error_of(count_batches, [made(frame)], labels=labels) == expected
+
+
+@pytest.mark.parametrize("made", [pd.DataFrame, pa.Table.from_pandas])
+def test_a_category_declared_that_no_row_has_counts_among_faults(made):
+    kinds = pd.CategoricalDtype([1.0, 2.0, 0.5])
+    frame = pd.DataFrame({"y_true": [1, 2, 2], "y_pred": [1.0, 2.0, 2.0], "w": [1.0, -1.0, 1.0]})
+    frame = frame.astype({"y_pred": kinds})
+    expected = error_of(tba.count, frame, sample_weight="w")
+    assert [check for _, check, *_ in expected[2]] == ["scores", "weight"]
+    assert error_of(count_batches, [made(frame)], sample_weight="w") == expected
 
 
 def test_no_batch_at_all():

@@ -188,6 +188,7 @@ def _size(part: Combinations) -> int:
 
 def together(parts: Sequence[Combinations], question: Question) -> Combinations:
     """Several parts as if their rows had been counted in one pass."""
+    parts = [part for part in parts if part.n_rows] or parts[:1]
     if len(parts) == 1:
         return parts[0]
     n_keys = len(question.bound.keys)
@@ -380,7 +381,8 @@ def _check_values(found: Combinations, question: Question) -> None:
 
 def _check_labels(found: Combinations, question: Question) -> None:
     truth, *predictions = (
-        pd.Series(levels.values) for levels in found.levels[len(question.bound.keys) :]
+        pd.Series(levels.values, dtype=None if levels.order is None else "category")
+        for levels in found.levels[len(question.bound.keys) :]
     )
     named = dict(zip(question.bound.predictions, predictions, strict=True))
     check_labels(question.columns, truth, named)
