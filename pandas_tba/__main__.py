@@ -289,6 +289,10 @@ def _counted(asked: argparse.Namespace, *, paired: bool) -> Counted:
     """Counts of the file, and those of pairs of models if wanted."""
     if asked.y_pred and asked.y_score:
         raise InputError("--y-pred and --y-score both name predictions; use one of them.")
+    if asked.row is not None and asked.model is None:
+        raise InputError(
+            "--row pairs models in rows and needs --model; leave it out, or name both."
+        )
     if asked.row is not None and asked.row == asked.model:
         raise InputError(
             f"--model and --row both name {shown(asked.row)}: one tells whose prediction a row is, the "

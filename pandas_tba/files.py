@@ -197,7 +197,9 @@ def _batches(path: Path, data: Any, needed: list[Any]) -> Iterator[Any]:
     with path.open("rb") as file:
         held = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=fields))
         for at in range(held.num_record_batches):
-            yield held.get_batch(at).select(needed)
+            batch = held.get_batch(at).select(needed)
+            batch.validate(full=True)  # Arrow trusts a file, and damage would crash Python
+            yield batch
 
 
 def _is_parquet(data: Any) -> bool:

@@ -23,6 +23,7 @@ PARQUET, FEATHER = (".parquet", ".pq"), (".feather", ".arrow")
 _ROWS_AT_A_TIME = 250_000
 # as a number is written; 007 is a name
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
+_WHOLE = re.compile(r"-?\d+")
 _MOST_EXACT = 2**53  # floats hold all whole numbers up to here
 _BOOLEANS = {
     word: word.casefold() == "true" for word in ("True", "TRUE", "true", "False", "FALSE", "false")
@@ -230,10 +231,22 @@ def _values(texts: pd.Index) -> npt.NDArray[Any] | None:
     """What texts stand for if all are numbers, or all booleans."""
     if all(map(_is_number, texts)):
         numbers = np.array([float(text) for text in texts], dtype=np.float64)
+        if (abs(numbers) >= _MOST_EXACT).any() and all(map(_WHOLE.fullmatch, texts)):
+            return _large_numbers(texts)  # floats would make one of several
         is_whole = (numbers == np.floor(numbers)) & (abs(numbers) <= _MOST_EXACT)
         return numbers.astype(np.int64) if is_whole.all() else numbers
     if all(text in _BOOLEANS for text in texts):
         return np.array([_BOOLEANS[text] for text in texts])
+    return None
+
+
+def _large_numbers(texts: pd.Index) -> npt.NDArray[Any] | None:
+    """Whole numbers of 64 bits; others stay texts."""
+    for dtype in (np.int64, np.uint64):
+        try:
+            return np.array([int(text) for text in texts], dtype=dtype)
+        except (ValueError, OverflowError):
+            pass
     return None
 
 

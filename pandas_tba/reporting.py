@@ -274,6 +274,7 @@ def _markdown_of(part: Section) -> list[str]:
 
 def _page(report: Report) -> str:
     """The HTML page."""
+    _environment()  # says what is not installed before pictures are drawn
     story, rankings = report.story, rankings_of(report.story.counts)
     explored = round(float(np.clip(story.t, -1, 1)), 2) + 0.0
     return _rendered(

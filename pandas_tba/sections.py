@@ -522,6 +522,9 @@ def _gap_texts(story: Story, found: pd.DataFrame) -> Iterator[str]:
                 f"{row.reason}; it lies between {least} and {most}."
             )
             continue
+        if row.gap == 0:
+            yield f"{who or 'All rows: '}all groups score alike at t = {story.t:g}."
+            continue
         chance = "" if np.isnan(row.p_value) else (
             f"; equal groups would show {number_text(row.expected_if_equal)} "
             f"(p {_p_text(row.p_value)})"

@@ -221,6 +221,7 @@ def test_a_check_may_be_undetermined(capsys, tmp_path):
         ("report {income} --y-pred logit --weight sex", "income.csv: column 'sex' must hold numbers; could not convert string to float: 'Female'."),
         ("report {income} --y-score p_logit race", "income.csv: column 'race' must hold numbers; could not convert string to float: "),
         ("report {income} --y-pred logit --model sex --row sex", "--model and --row both name 'sex': one tells whose prediction a row is, the other which case it is about."),
+        ("report {income} --y-pred logit --row sex", "--row pairs models in rows and needs --model; leave it out, or name both."),
         ("report {income} --y-pred logit --model sex --by sex", "--by: 'sex' is the models' own level here; leave it out of --by, or rename it."),
         ("report {income} --y-pred logit --t nan", "--t must be a number or a list of numbers, infinite ones included; got nan."),
         ("report {income} --y-pred p_logit", "--y-pred column 'p_logit' holds scores, not labels: numbers with fractions, while y_true has none. Name it as what it is: --y-true 'y_true' --y-score 'p_logit' --threshold 0.5, with pos_label= where the labels are not 0 and 1."),

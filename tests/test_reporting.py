@@ -334,8 +334,10 @@ def test_without_its_packages_a_notebook_shows_text(demo, monkeypatch, missing):
     assert demo._repr_html_() is None
 
 
-def test_without_jinja2_a_page_says_how_to_install_it(demo, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
+@pytest.mark.parametrize("missing", [["jinja2"], ["jinja2", "matplotlib"]])
+def test_without_jinja2_a_page_says_how_to_install_it(demo, monkeypatch, missing):
+    for name in missing:
+        monkeypatch.setitem(__import__("sys").modules, name, None)
     text = (
         "A page needs jinja2, which is not installed. Install it: pip install 'pandas-tba[report]'"
     )
@@ -502,3 +504,10 @@ def test_a_lone_surrogate_is_shown_by_its_code():
         text.encode()
         assert "ud800" in text
         assert "udfff" in text
+
+
+def test_groups_that_score_alike_have_no_worst():
+    part = pd.DataFrame({"y_true": [*"abab"] * 9, "y_pred": [*"abbb"] * 9, "g": "x"})
+    text = repr(pd.concat([part, part.assign(g="y")]).tba().report(by="g"))
+    assert "- All rows: all groups score alike at t = 0.5." in text
+    assert "scores 0.000 below" not in text

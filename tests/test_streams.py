@@ -262,6 +262,15 @@ def test_paths_in_many_forms(folder):
             count_parquet(source)
 
 
+def test_a_folder_of_rows_without_the_key(tmp_path):
+    parts = {"a": FRAME.head(20), "__HIVE_DEFAULT_PARTITION__": FRAME.iloc[20:50]}
+    for name, part in parts.items():
+        (tmp_path / f"key={name}").mkdir()
+        part.to_parquet(tmp_path / f"key={name}" / "0.parquet")
+    whole = FRAME.head(50).assign(key=[*"a" * 20, *[None] * 30])
+    assert_same(count_parquet(tmp_path, by="key"), tba.count(whole, by="key"))
+
+
 def test_only_what_is_needed_is_read_and_text_as_dictionaries(folder, monkeypatch):
     read = []
     opened = pq.ParquetFile.iter_batches

@@ -166,8 +166,9 @@ def _with_folders(batch: Any, folders: dict[str, Any], names: list[str], schema:
 
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     for name in (name for name in names if name in folders):
-        value = pa.array([folders[name]], type=schema.field(name).type)
-        rows = pa.array(np.zeros(batch.num_rows, dtype=np.int8))
+        value = pa.array([folders[name]], type=schema.field(name).type).drop_null()
+        is_missing = np.full(batch.num_rows, folders[name] is None)
+        rows = pa.array(np.zeros(batch.num_rows, dtype=np.int8), mask=is_missing)
         columns[name] = pa.DictionaryArray.from_arrays(rows, value)
     return pa.RecordBatch.from_pydict(columns)
 
