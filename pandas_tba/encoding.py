@@ -194,12 +194,22 @@ def normal(column: Any) -> Any:
         if dtype.kind == "f" and dtype.itemsize == 2:
             return column.astype(np.float32)
         return column if dtype.isnative else column.astype(dtype.newbyteorder("="))
+    if isinstance(dtype, pd.ArrowDtype) and "indices=uint" in str(dtype):
+        return normal(_decoded(column))  # pandas cannot hash these where one is missing
     if dtype.kind == "f":
         held = column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif dtype.kind in "biu" and hasattr(dtype, "numpy_dtype") and not column.isna().any():
         held = column.to_numpy(dtype=dtype.numpy_dtype)
     else:
         return column
+    is_series = isinstance(column, pd.Series)
+    return pd.Series(held, column.index, name=column.name, copy=False) if is_series else held
+
+
+def _decoded(column: Any) -> Any:
+    """A column of Arrow's dictionaries as one of their values."""
+    chunks = getattr(column, "array", column).__arrow_array__()
+    held = pd.arrays.ArrowExtensionArray(chunks.cast(chunks.type.value_type))
     is_series = isinstance(column, pd.Series)
     return pd.Series(held, column.index, name=column.name, copy=False) if is_series else held
 
@@ -351,9 +361,19 @@ def _dictionary_slots(chunks: pa.ChunkedArray) -> Slots:
     encoded = chunks.dictionary_encode().chunks  # all over one dictionary
     words = encoded[0].dictionary.to_pylist() if encoded else []
     has_missing = chunks.null_count > 0
-    indices = [chunk.indices.fill_null(-1) if has_missing else chunk.indices for chunk in encoded]
-    codes = np.concatenate([np.empty(0, dtype=np.int32), *(part.to_numpy() for part in indices)])
+    codes = np.concatenate(
+        [np.empty(0, dtype=np.int32), *(codes_of_indices(chunk.indices) for chunk in encoded)]
+    )
     return StoredSlots(codes.astype(narrowest(len(words) + 1)), words, has_missing=has_missing)
+
+
+def codes_of_indices(indices: pa.Array) -> npt.NDArray[np.integer]:
+    """Places in an Arrow dictionary, -1 where a value is missing."""
+    if not indices.null_count:
+        return indices.to_numpy()
+    if str(indices.type).startswith("uint"):  # as Polars has them
+        indices = indices.cast("int64")
+    return indices.fill_null(-1).to_numpy()
 
 
 def hashed(values: Any) -> Slots:

@@ -369,14 +369,14 @@ def _figures(story: Story, part: Section) -> Iterator[tuple[Figure, str]]:
     asked: dict[str, Any] = {"t": story.t, "prevalence": story.prevalence}
     if part.name == "models" and story.pairs is not None:
         asked["prevalence"] = for_pairs(story.prevalence)
-        yield _drawn(plot_compare, story.pairs, len(story.pairs), "Differences of models", **asked)
+        yield _drawn(plot_compare, story.pairs, "Differences of models", **asked)
     elif part.name == "groups":
         for one in _group_rankings(story):
-            yield _drawn(plot_groups, one.counts, len(one.counts), one.title, **asked)
+            yield _drawn(plot_groups, one.counts, one.title, **asked)
     elif part.name == "slices":
         for one in _group_rankings(story):
             title = f"Slices with the lowest scores, {one.title}"
-            yield _drawn(plot_slices, one.counts, len(part.frame), title, t=story.t)
+            yield _drawn(plot_slices, one.counts, title, t=story.t)
     elif part.name == "confusion":
         yield from _matrices(story)
 
@@ -385,20 +385,16 @@ def _group_rankings(story: Story) -> list[Ranking]:
     return [one for one in rankings_of(story.counts) if not one.are_models][:_MOST_DRAWN]
 
 
-def _drawn(
-    draw: Callable[..., Any], counts: Any, n_rows: int, label: str, **asked: Any
-) -> tuple[Figure, str]:
-    """A picture with a line for each row."""
-    height = 0.27 * min(n_rows, _MOST_ROWS_DRAWN) + 1.6
-    figure = _figure(5.8, height)
+def _drawn(draw: Callable[..., Any], counts: Any, label: str, **asked: Any) -> tuple[Figure, str]:
+    """A picture with a line for each row, as high as they are and wide enough for their names."""
+    figure = _figure(5.8, 20)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)  # small classes are hollow dots
         axes = draw(counts, ax=figure.subplots(), most=_MOST_ROWS_DRAWN, **asked)
-    names = [len(text.get_text()) for one in np.ravel(axes) for text in one.get_yticklabels()]
-    # names do not press the axes
-    figure.set_size_inches(4.7 + 0.08 * max(names, default=0), height)
-    for one in np.ravel(axes):
-        space_ticks(one, 4.2)
+    (ax,) = np.ravel(axes)
+    names = [len(text.get_text()) for text in ax.get_yticklabels()]
+    figure.set_size_inches(4.7 + 0.08 * max(names, default=0), 0.27 * len(names) + 1.6)
+    space_ticks(ax, 4.2)
     return figure, label
 
 

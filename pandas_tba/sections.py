@@ -523,7 +523,8 @@ def _gap_texts(story: Story, found: pd.DataFrame) -> Iterator[str]:
             )
             continue
         if row.gap == 0:
-            yield f"{who or 'All rows: '}all groups score alike at t = {story.t:g}."
+            none = f"{who}no group" if who else "No group"
+            yield f"{none} scores above another at t = {story.t:g}."
             continue
         chance = "" if np.isnan(row.p_value) else (
             f"; equal groups would show {number_text(row.expected_if_equal)} "

@@ -25,6 +25,8 @@ _WORDS = {
     "n_unpaired": "unpaired",
     "model_a": "model A",
     "model_b": "model B",
+    "group_a": "group A",
+    "group_b": "group B",
     "n_eff": "effective rows",
     "y_true": "true label",
 }

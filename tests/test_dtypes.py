@@ -66,6 +66,17 @@ NULLABLE_NUMBERS = {
     ),
 }  # fmt: skip
 TEXTS = {
+    f"arrow dictionary of {index}": lambda values, index=index: arrow(values, pa.string()).pipe(
+        lambda held: pd.Series(
+            pd.arrays.ArrowExtensionArray(
+                held.array.__arrow_array__()
+                .dictionary_encode()
+                .cast(pa.dictionary(index, "string"))
+            )
+        )
+    )
+    for index in (pa.uint8(), pa.uint32(), pa.int64())
+} | {
     "object": lambda values: pd.Series(values, dtype=object),
     "str": lambda values: pd.Series(values, dtype="str" if pd.__version__ >= "3" else object),
     "string[python]": lambda values: pd.Series(values, dtype="string[python]"),

@@ -500,6 +500,14 @@ def test_arrow_holds_the_columns_needed_for_models_in_rows(made, monkeypatch):
     assert [set(part) for part in held] == [{"y_true", "guess", "name", "case", "segment", "year"}]
 
 
+@pytest.mark.parametrize("name", ["segment", "y_pred"])
+def test_categoricals_of_polars(name):
+    pl = pytest.importorskip("polars")
+    frame = pl.from_pandas(HOLED).with_columns(pl.col(name).cast(pl.Categorical))
+    options = {"by": "segment", "missing": "drop"}
+    assert_same(tba.count(frame, **options), tba.count(HOLED, **options))
+
+
 def test_dask_on_a_cluster():
     distributed = pytest.importorskip("distributed")
     cluster = distributed.LocalCluster(

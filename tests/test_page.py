@@ -236,6 +236,15 @@ def test_long_labels_over_columns_are_broken_into_lines(browser, files):
         assert sum(header.bounding_box()["width"] for header in headers.all()) < 1280
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_numbers_keep_the_colours_that_they_were_given_for(browser, files, scheme):
+    with Visit(browser, files / "demo.html", color_scheme=scheme) as visit:
+        matrix = visit.page.locator("#confusion figure svg")
+        style = "svg => [getComputedStyle(svg).filter, getComputedStyle(svg).backgroundColor]"
+        see_through, white = "rgba(0, 0, 0, 0)", "rgb(255, 255, 255)"
+        assert matrix.evaluate(style) == ["none", white if scheme == "dark" else see_through]
+
+
 @pytest.mark.parametrize("name", ["demo", "long"])
 def test_pictures_fit_a_printed_page(browser, files, name):
     with Visit(browser, files / f"{name}.html") as visit:

@@ -168,6 +168,7 @@ def test_in_short(demo):
         (lambda: WIDE.report(t=1), "forest beats balanced by 0.058"),
         (lambda: INCOME.tba(y_pred="forest").report(), "The score at t = 0.5 is 0.815 [0.802, 0.828], at t = 0 0.764, at t = 1 0.860."),
         (lambda: frame_of().tba().report(by="segment"), "b scores 0.500 below a at t = 0.5; equal groups would show"),
+        (lambda: frame_of(y_pred=[1, 0, 1, 0]).tba().report(by="segment"), "No group scores above another at t = 0.5."),
     ],
 )  # fmt: skip
 def test_findings(ask, words):
@@ -182,6 +183,14 @@ def test_groups_that_lack_a_class_are_told_of():
     assert "is undefined, 1 undefined of 2 groups" in finding.iloc[-2]
     assert "no rows of 0" in repr(found)
     assert found.to_frame("undefined")["reason"].unique().tolist() == ["no rows of 0"]
+
+
+def test_pictures_are_as_high_as_their_rows():
+    door = INCOME.tba(y_pred=["logit", "balanced", "forest"])
+    page = door.report(by=["sex", "age_group"]).to_html()
+    drawings = [tag for tag in re.findall("<svg [^>]*>", page) if 'aria-label="Slices' in tag]
+    heights = [int(re.search(' height="([0-9]+)"', tag)[1]) for tag in drawings]
+    assert heights == [round((20 * 0.27 + 1.6) * 96)] * 3  # 20 slices of each model
 
 
 def test_nothing_warns_but_the_count():
@@ -504,10 +513,3 @@ def test_a_lone_surrogate_is_shown_by_its_code():
         text.encode()
         assert "ud800" in text
         assert "udfff" in text
-
-
-def test_groups_that_score_alike_have_no_worst():
-    part = pd.DataFrame({"y_true": [*"abab"] * 9, "y_pred": [*"abbb"] * 9, "g": "x"})
-    text = repr(pd.concat([part, part.assign(g="y")]).tba().report(by="g"))
-    assert "- All rows: all groups score alike at t = 0.5." in text
-    assert "scores 0.000 below" not in text

@@ -262,6 +262,16 @@ def test_paths_in_many_forms(folder):
             count_parquet(source)
 
 
+@pytest.mark.parametrize("index", [pa.uint8(), pa.uint32(), pa.int64()], ids=str)
+def test_dictionaries_with_indices_of_any_kind(index):
+    table = pa.Table.from_pandas(FRAME[["y_true", "y_pred", "segment"]])
+    coded = table["segment"].cast("string").dictionary_encode().cast(pa.dictionary(index, "string"))
+    table = table.set_column(table.schema.get_field_index("segment"), "segment", coded)
+    values = coded.combine_chunks().dictionary.to_pylist()
+    wanted = FRAME.assign(segment=pd.Categorical(FRAME["segment"], categories=values))
+    assert_same(tba.count(table, by="segment"), tba.count(wanted, by="segment"))
+
+
 def test_a_folder_of_rows_without_the_key(tmp_path):
     parts = {"a": FRAME.head(20), "__HIVE_DEFAULT_PARTITION__": FRAME.iloc[20:50]}
     for name, part in parts.items():

@@ -34,7 +34,7 @@ from pandas_tba.engines.partitions import (
     without_rows,
 )
 from pandas_tba.engines.queries import cases_of_query, combinations_of_query, query_of
-from pandas_tba.engines.streams import frame_of_arrow, schema_of
+from pandas_tba.engines.streams import frame_of_arrow, schema_of, without_rows_of
 from pandas_tba.grouping import Key
 from pandas_tba.labelling import LabelSet
 from pandas_tba.levels import positions
@@ -111,7 +111,7 @@ def pair_arrow(
     data: Any, columns: Columns, *, row: Hashable, by: Any, dropna: bool, observed: bool
 ) -> PairedCounts:
     """Counts of pairs of models in rows of Arrow, whose columns needed are held in memory."""
-    empty = schema_of(data).empty_table().to_pandas()
+    empty = without_rows_of(schema_of(data))
     needed = question_of_pairs(empty, columns, row, by).needed()
     frame = frame_of_arrow(data, needed)
     return pair_frame(frame, columns, row=row, by=by, dropna=dropna, observed=observed)

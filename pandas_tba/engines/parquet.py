@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pandas_tba.engines.combining import Ask, Combinations, Question
-from pandas_tba.engines.streams import combinations_of_batches
+from pandas_tba.engines.streams import combinations_of_batches, without_rows_of
 from pandas_tba.errors import InputError, KindError, shown
 
 _BATCH = 1 << 16  # rows; with more Arrow's pool of memory grows as the stream goes on
@@ -50,7 +50,7 @@ def combinations_of_parquet(
     """
     dataset = _dataset(source)
     schema, files = dataset.schema, _files(dataset)
-    question = ask(schema.empty_table().to_pandas())
+    question = ask(without_rows_of(schema))
     names = [str(name) for name in question.needed()]
     n_rows, kinds = _checked(files, names)
     batches = _read(files, names, [name for name in names if kinds.get(name) == "string"], schema)

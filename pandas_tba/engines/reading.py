@@ -13,6 +13,7 @@ from pandas_tba.cells import Cells
 from pandas_tba.encoding import (
     Slots,
     StoredSlots,
+    codes_of_indices,
     encode,
     encode_labels,
     narrowest,
@@ -392,8 +393,7 @@ def _dictionary_slots(
     *,
     is_declared: bool = False,
 ) -> Slots:
-    indices = array.indices.fill_null(-1) if array.null_count else array.indices
-    codes = indices.to_numpy()
+    codes = codes_of_indices(array.indices)
     if place is not None:
         codes = place[codes]
     return StoredSlots(

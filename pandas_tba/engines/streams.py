@@ -23,13 +23,30 @@ _INTEGERS = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UI
 def combinations_of_arrow(data: Any, ask: Ask) -> tuple[Question, Combinations]:
     """Combinations of an Arrow table, record batch, reader of batches, dataset or scanner."""
     schema = schema_of(data)
-    question = ask(schema.empty_table().to_pandas())
+    question = ask(without_rows_of(schema))
     return question, combinations_of_batches(batches_of(data, question.needed()), schema, question)
 
 
 def schema_of(data: Any) -> Any:
     """Names and types of the columns."""
     return data.projected_schema if hasattr(data, "projected_schema") else data.schema
+
+
+def without_rows_of(schema: Any) -> pd.DataFrame:
+    """A pandas frame of these columns."""
+    return _with_signed_indices(schema.empty_table()).to_pandas()
+
+
+def _with_signed_indices(table: Any) -> Any:
+    """The table with dictionaries that pandas takes from every version of Arrow."""
+    import pyarrow as pa
+
+    for at, field in enumerate(table.schema):
+        kind = field.type
+        if pa.types.is_dictionary(kind) and pa.types.is_unsigned_integer(kind.index_type):
+            signed = pa.dictionary(pa.int64(), kind.value_type, kind.ordered)
+            table = table.set_column(at, field.name, table.column(at).cast(signed))
+    return table
 
 
 def batches_of(data: Any, needed: list[Hashable]) -> Iterable[Any]:
@@ -58,7 +75,7 @@ def frame_of_arrow(data: Any, needed: list[Hashable]) -> pd.DataFrame:
         ):  # only one dictionary declares an order
             table = table.set_column(at, field.name, table.column(at).cast(field.type.value_type))
     nullable = {getattr(pa, name.lower())(): pd.api.types.pandas_dtype(name) for name in _INTEGERS}
-    frame: pd.DataFrame = table.to_pandas(types_mapper=nullable.get)
+    frame: pd.DataFrame = _with_signed_indices(table).to_pandas(types_mapper=nullable.get)
     return frame
 
 
@@ -76,7 +93,7 @@ def combinations_of_batches(
         for batch in _of_good_size(batches, declared)
     )
     if found is None:
-        return combinations_of_pandas(schema.empty_table().to_pandas(), question)
+        return combinations_of_pandas(without_rows_of(schema), question)
     return found[1]
 
 
