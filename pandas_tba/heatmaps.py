@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pandas_tba.catalog import ratio
 from pandas_tba.confusion import ConfusionCounts
-from pandas_tba.drawing import PLAIN, SMALL, Panels, matplotlib, named, panels, plain
+from pandas_tba.drawing import PLAIN, SMALL, Panels, has_layout, matplotlib, named, panels, plain
 from pandas_tba.errors import InputError, counted
 from pandas_tba.framing import check_counts
 
@@ -161,9 +161,16 @@ def _ink(image: Any, share: float) -> str:
     return "white" if luminance < _DARK else "black"
 
 
+def _has_room_left(ax: Axes, axes: list[Axes]) -> bool:
+    """Whether labels to the left of given axes cover no others."""
+    return has_layout(ax) or not any(
+        other.bbox.y0 == ax.bbox.y0 and other.bbox.x0 < ax.bbox.x0 for other in axes
+    )
+
+
 def _label_axes(sheet: Panels) -> None:
     for at, ax in enumerate(sheet.axes):
-        if not sheet.is_own or at % sheet.n_columns == 0:
+        if at % sheet.n_columns == 0 if sheet.is_own else _has_room_left(ax, sheet.axes):
             ax.set_ylabel("true")
         else:
             ax.tick_params(labelleft=False)

@@ -169,6 +169,17 @@ def test_a_title_over_several_given_axes_stands_once_and_whole(layout, method):
     assert touching([name, boxes[1]]) == []
 
 
+@pytest.mark.parametrize("layout", [None, "constrained"])
+def test_labels_of_a_matrix_cover_no_other(layout):
+    figure, axes = plt.subplots(1, 3, figsize=(7, 3), layout=layout)
+    FRAMES["few"].tba.plot.confusion(by="group", ax=axes)
+    figure.canvas.draw()
+    for left, right in itertools.pairwise(axes):
+        box = right.yaxis.get_tightbbox(figure.canvas.get_renderer())
+        assert box is None or box.x0 > left.bbox.x1
+    assert axes[0].get_ylabel() == "true"
+
+
 @pytest.mark.parametrize("figure", FIGURES)
 @pytest.mark.parametrize("draw", [*DRAW, "confusion"])
 def test_a_title_on_given_axes_is_not_cut(draw, figure):
