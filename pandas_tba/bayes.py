@@ -2,13 +2,15 @@
 
 The posterior of each recall is a Beta distribution.  That of their mean has no closed form; its
 distribution function is computed on a lattice without sampling: masses that keep the mean of each
-class, one Fourier transform for the sum, and the lattice halved until the answer stands.
+class, one Fourier transform for the sum, and the lattice halved until the answer stands.  Each
+lattice has the nodes of the one before it.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,15 +19,18 @@ import numpy.typing as npt
 from pandas_tba.errors import InputError, check_choice, is_real, listed, shown
 
 FloatArray = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
 
 _MOST_ROWS = 1e10  # beyond, the quantiles of Beta lose their digits
 Shares: TypeAlias = tuple[float, float, float]
+Cubic: TypeAlias = tuple[float, float, float, float]
 
 _PRIORS = {"uniform": (1.0, 1.0), "jeffreys": (0.5, 0.5)}
 _NO_WEIGHT = 1e-12  # moves no digit that is promised
 _TAIL = 1e-13  # probability beyond the lattice, on either side of each class
 _TOLERANCE = 1e-9
-_FIRST_POWER, _LAST_POWER = 12, 18  # cells of the lattice, as powers of 2
+_FIRST_POWER, _LAST_POWER = 7, 18  # cells of the lattice, as powers of 2
+_NEAR = 16  # nodes around a place, through which a smooth curve is drawn
 
 
 class Posterior(NamedTuple):
@@ -96,16 +101,34 @@ def _of_several(
     first: FloatArray, second: FloatArray, weights: FloatArray, shares: Shares, above: float
 ) -> FloatArray:
     """Quantiles, and the probability above, on finer lattices until they stand."""
-    coarse = _lattice(first, second, weights, 2 ** (_FIRST_POWER - 1))
-    found = np.full(4, np.inf)
-    for power in range(_FIRST_POWER, _LAST_POWER + 1):
-        fine = _lattice(first, second, weights, 2**power)
-        both = _extrapolated(coarse, fine)
-        before, coarse = found, fine
-        found = np.array([*map(both.quantile, shares), 1.0 - both.probability(above)])
-        if np.abs(found - before).max() < _TOLERANCE:
+    from scipy.special import betaincinv
+
+    low: Any = betaincinv(first, second, _TAIL)
+    widths = weights * (1.0 - betaincinv(second, first, _TAIL) - low)
+    classes = _Classes(first, second, weights, low, widths, _bend_at_mean(first, second))
+    start, step = float(weights @ low), float(widths.sum()) / 2**_FIRST_POWER
+    nodes, coarse = _lattice(classes, step, None)
+    found = sharper = np.full(4, np.nan)
+    moved = math.nan
+    for _ in range(_FIRST_POWER, _LAST_POWER):
+        nodes, fine = _lattice(classes, step / 2.0, nodes)
+        both = _Distribution(start, step, _extrapolated(coarse, fine))
+        step, coarse = step / 2.0, fine
+        values = [*map(both.quantile, shares), 1.0 - both.probability(above)]
+        before, found = found, np.array(values)
+        # what is left falls sixteenfold with each halving, where the densities are smooth
+        last, sharper = sharper, found + (found - before) / 15.0
+        moved_before, moved = moved, float(np.abs(sharper - last).max())
+        if moved < _TOLERANCE and moved_before < 8.0 * _TOLERANCE:  # once may be chance
             break
-    return found
+    return sharper
+
+
+def _extrapolated(coarse: FloatArray, fine: FloatArray) -> FloatArray:
+    """The limit of ever finer lattices, whose error shrinks fourfold when they are halved."""
+    shared = fine[::2]
+    n_nodes = min(len(coarse), len(shared))
+    return np.asarray((4.0 * shared[:n_nodes] - coarse[:n_nodes]) / 3.0)
 
 
 @dataclass(frozen=True)
@@ -120,74 +143,157 @@ class _Distribution:
         """Value below which this share of the probability lies."""
         from scipy.optimize import brentq
 
-        after = int(np.searchsorted(self.cumulative, share).clip(1, len(self.cumulative) - 1))
-        curve = self._curve(after)
-        left, right = self.start + self.step * (after - 1), self.start + self.step * after
-        if not curve(left) < share < curve(right):  # half of a mass at an end, on a coarse lattice
-            return left if curve(left) >= share else right
-        return float(brentq(lambda at: curve(at) - share, left, right, xtol=1e-15))
+        found = int(np.searchsorted(self.cumulative, share))
+        after = min(max(found, 1), len(self.cumulative) - 1)
+        cubic = self._cubic(after)
+        if not _value(cubic, 0.0) < share < _value(cubic, 1.0):
+            # half of a mass at an end, on a coarse lattice
+            part = 0.0 if _value(cubic, 0.0) >= share else 1.0
+        else:
+            part = brentq(lambda at: _value(cubic, at) - share, 0.0, 1.0, xtol=1e-15)
+        return self.start + self.step * (after - 1 + part)
 
     def probability(self, value: float) -> float:
         """Probability of no more than this value."""
-        after = (value - self.start) / self.step
-        if after <= 0.0:
+        place = (value - self.start) / self.step
+        if place <= 0.0:
             return 0.0
-        if after >= len(self.cumulative) - 1:
+        if place >= len(self.cumulative) - 1:
             return 1.0
-        return float(self._curve(int(np.ceil(after)))(value).clip(0.0, 1.0))
+        after = math.ceil(place)
+        return min(max(_value(self._cubic(after), place - (after - 1)), 0.0), 1.0)
 
-    def _curve(self, after: int) -> Any:
-        """Smooth curve through the nodes around the one at this place."""
-        from scipy.interpolate import CubicSpline
+    def _cubic(self, after: int) -> Cubic:
+        """The smooth curve between the node at this place and the one before it."""
+        first = min(max(after - _NEAR // 2, 0), len(self.cumulative) - _NEAR)
+        near = self.cumulative[first : first + _NEAR]
+        cubed, squared, single, fixed = (_splines()[:, after - 1 - first] @ near).tolist()
+        return cubed, squared, single, fixed
 
-        near = slice(max(after - 8, 0), after + 8)
-        at = self.start + self.step * np.arange(len(self.cumulative))[near]
-        return CubicSpline(at, self.cumulative[near])
+
+def _value(cubic: Cubic, at: float) -> float:
+    cubed, squared, single, fixed = cubic
+    return ((cubed * at + squared) * at + single) * at + fixed
 
 
-def _extrapolated(coarse: _Distribution, fine: _Distribution) -> _Distribution:
-    """The limit of ever finer lattices, whose error shrinks fourfold when they are halved."""
-    shared = fine.cumulative[::2]
-    n_nodes = min(len(coarse.cumulative), len(shared))
-    cumulative = (4.0 * shared[:n_nodes] - coarse.cumulative[:n_nodes]) / 3.0
-    return _Distribution(coarse.start, coarse.step, cumulative)
+@cache
+def _splines() -> FloatArray:
+    """What each of neighbouring nodes adds to the cubics between them, (4, nodes - 1, nodes)."""
+    from scipy.interpolate import CubicSpline
+
+    return np.asarray(CubicSpline(np.arange(_NEAR), np.eye(_NEAR)).c)
+
+
+class _Classes(NamedTuple):
+    """K classes: the parameters of each, where it begins, and how much of the sum it takes up.
+
+    ``bend_at_mean``: logarithm of x^a (1 - x)^b / ((a + b) B(a, b)), the bend, at the mean.
+    """
+
+    first: FloatArray
+    second: FloatArray
+    weights: FloatArray
+    low: FloatArray
+    widths: FloatArray
+    bend_at_mean: FloatArray
+
+
+class _Nodes(NamedTuple):
+    """Nodes of K classes one after the other: the class of each, its recall, and what is known there.
+
+    ``starts`` (K + 1) says where those of each class begin; ``below`` is the distribution function,
+    the derivative of ``bend`` is (mean - recall) times the density.
+    """
+
+    starts: Places
+    of: Places
+    recall: FloatArray
+    below: FloatArray
+    bend: FloatArray
 
 
 def _lattice(
-    first: FloatArray, second: FloatArray, weights: FloatArray, n_cells: int
-) -> _Distribution:
-    """Distribution of the sum from the masses of its classes on one lattice."""
+    classes: _Classes, step: float, every_other: _Nodes | None
+) -> tuple[_Nodes, FloatArray]:
+    """Nodes of the classes, of which half may be known, and the distribution of their sum."""
     from scipy.fft import irfft, next_fast_len, rfft
-    from scipy.special import betaincinv
 
-    low = betaincinv(first, second, _TAIL)
-    high = 1.0 - betaincinv(second, first, _TAIL)
-    widths = weights * (high - low)
-    step = float(widths.sum()) / n_cells
-    cells = np.ceil(widths / step).astype(int) + 2
-    n_nodes = int(cells.sum()) + 1
+    nodes = _nodes(classes, step, every_other)
+    masses = _masses(classes, step, nodes)
+    n_nodes = len(masses) - len(classes.first) + 1
     length = next_fast_len(n_nodes, real=True)
     transform = np.ones(length // 2 + 1, dtype=np.complex128)
-    for k, n in enumerate(cells):
-        transform *= rfft(_masses(first[k], second[k], low[k], step / weights[k], n), length)
-    masses = irfft(transform, length)[:n_nodes]
-    cumulative = np.cumsum(masses) - masses / 2.0  # a mass lies on both sides of its node
-    return _Distribution(float((weights * low).sum()), step, cumulative)
+    for part in np.split(masses, nodes.starts[1:-1]):
+        transform *= rfft(part, length)
+    of_sum = irfft(transform, length)[:n_nodes]
+    return nodes, np.cumsum(of_sum) - of_sum / 2.0  # a mass lies on both sides of its node
 
 
-def _masses(first: float, second: float, low: float, step: float, n_cells: int) -> FloatArray:
-    """Probability at nodes ``low + step * j``, each cell split between its ends at its own mean."""
+def _nodes(classes: _Classes, step: float, every_other: _Nodes | None) -> _Nodes:
+    number = np.ceil(classes.widths / step).astype(np.intp) + 3
+    starts = np.append(0, number.cumsum())
+    of = np.repeat(np.arange(len(number)), number)
+    at = np.arange(starts[-1]) - starts[of]
+    recall = classes.low[of] + (step / classes.weights)[of] * at
+    below, bend = np.empty((2, len(at)))
+    is_new = np.full(len(at), every_other is None)
+    if every_other is not None:
+        is_new = at % 2 == 1
+        known = (every_other.starts[of] + at // 2)[~is_new]
+        below[~is_new], bend[~is_new] = every_other.below[known], every_other.bend[known]
+    new = np.minimum(recall[is_new], 1.0)
+    below[is_new], bend[is_new] = _functions(classes, of[is_new], new)
+    return _Nodes(starts, of, recall, below, bend)
+
+
+def _functions(classes: _Classes, of: Places, recall: FloatArray) -> tuple[Any, FloatArray]:
+    """Distribution function and bend of a class at each recall."""
     from scipy.special import betainc
 
-    nodes = low + step * np.arange(n_cells + 1)
-    inside = np.minimum(nodes, 1.0)
-    below = betainc(first, second, inside)
-    moment = first / (first + second) * betainc(first + 1.0, second, inside)
-    below[0] = moment[0] = 0.0
-    below[-1], moment[-1] = 1.0, first / (first + second)
+    a, b = classes.first, classes.second
+    mean, rest = a / (a + b), b / (a + b)
+    with np.errstate(divide="ignore"):  # at 0 and 1 it is 0
+        # taken from the mean, the large terms cancel before they are rounded
+        from_mean = recall - mean[of]
+        right = a[of] * _log_ratio(recall, mean[of], from_mean)
+        wrong = b[of] * _log_ratio(1.0 - recall, rest[of], -from_mean)
+    return betainc(a[of], b[of], recall), np.exp(classes.bend_at_mean[of] + right + wrong)
+
+
+def _masses(classes: _Classes, step: float, nodes: _Nodes) -> FloatArray:
+    """Probability at the nodes, each cell split between its ends at its own mean."""
+    below, bend = nodes.below.copy(), nodes.bend.copy()
+    begin, end = nodes.starts[:-1], nodes.starts[1:] - 1
+    below[begin], below[end], bend[begin], bend[end] = 0.0, 1.0, 0.0, 0.0
     in_cell = np.diff(below)
-    to_right = (np.diff(moment) - in_cell * nodes[:-1]) / step
-    masses = np.zeros(n_cells + 1)
+    in_cell[end[:-1]] = 0.0  # from one class to the next
+    mean = classes.first / (classes.first + classes.second)
+    from_left = in_cell * (mean[nodes.of] - nodes.recall)[:-1] - np.diff(bend)
+    to_right = from_left * (classes.weights / step)[nodes.of[:-1]]
+    masses = np.zeros(len(below))
     masses[:-1] += in_cell - to_right
     masses[1:] += to_right
     return masses
+
+
+def _bend_at_mean(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Logarithm of the bend at the mean, from which Stirling's formula has cancelled large terms."""
+    with np.errstate(divide="ignore"):
+        leading = np.log(a / (a + b) * (b / (a + b)) / (2.0 * np.pi * (a + b))) / 2.0
+    return leading + _beyond_stirling(a + b) - _beyond_stirling(a) - _beyond_stirling(b)
+
+
+def _beyond_stirling(x: FloatArray) -> FloatArray:
+    """Logarithm of gamma less (x - 1/2) log x - x + log(2 pi) / 2, all digits of a small number."""
+    from scipy.special import gammaln
+
+    large = np.maximum(x, 15.0) ** -2
+    series = ((-large / 1680.0 + 1.0 / 1260.0) * large - 1.0 / 360.0) * large + 1.0 / 12.0
+    direct = gammaln(x) - (x - 0.5) * np.log(x) + x - math.log(2.0 * math.pi) / 2.0
+    return np.where(x > 15.0, series / np.maximum(x, 15.0), direct)
+
+
+def _log_ratio(values: FloatArray, reference: FloatArray, difference: FloatArray) -> FloatArray:
+    """Logarithm of values / reference, by their difference where that is small."""
+    part = difference / reference
+    return np.where(part > -0.5, np.log1p(np.maximum(part, -0.5)), np.log(values / reference))

@@ -61,6 +61,7 @@ def test_one_class_has_scipys_beta(first, second, level):
         ([8, 63], [3, 28], [0.2, 0.8]),
         ([1, 1], [1, 5], [0.5, 0.5]),
         ([0.5, 9], [0.5, 2], [0.3, 0.7]),
+        ([8e5, 3e4], [2e5, 1e4], [0.3, 0.7]),
     ],
 )
 def test_two_classes_are_the_integral_over_one(first, second, weights):
@@ -108,6 +109,18 @@ def test_right_and_wrong_change_places(classes):
     expected = [1 - mirrored.mean, 1 - mirrored.median, 1 - mirrored.high, 1 - mirrored.low]
     assert list(found)[:4] == pytest.approx(expected, **CLOSE)
     assert found.p_above == pytest.approx(1 - mirrored.p_above, **CLOSE)
+
+
+@pytest.mark.parametrize("above", [0.49999, 0.5, 0.500003])
+def test_a_billion_rows_are_as_good_as_normal(above):
+    first, second = np.array([1e9 + 63, 1e9 + 8]), np.array([1e9 + 27, 1e9])
+    found = posterior_of(first, second, [0.5, 0.5], above=above)
+    mean = (first / (first + second)).mean()
+    rows = first + second
+    deviation = math.sqrt((first * second / rows**2 / (rows + 1)).sum()) / 2
+    normal = stats.norm(mean, deviation)
+    expected = [mean, mean, normal.ppf(0.025), normal.ppf(0.975), normal.sf(above)]
+    assert list(found) == pytest.approx(expected, **CLOSE)
 
 
 def test_classes_without_weight_change_nothing():
