@@ -51,10 +51,10 @@ def counted_frame(path, columns, by, *, paired):
 
 
 def said(capsys, words):
-    """Exit code, output and errors of a command; the faults that only frames list are left out."""
+    """Exit code, output and errors of a command."""
     code = main([str(word) for word in words])
     out, err = capsys.readouterr()
-    return code, out, err.partition(" Also: ")[0].rstrip()
+    return code, out, err.rstrip("\n")
 
 
 def both(capsys, words):
