@@ -26,7 +26,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check the types of the package."""
+    """Check the types of the package, and of the example that the reference shows."""
     session.install(".", *group("types"))
     session.run("mypy", *session.posargs)
 

@@ -2,8 +2,10 @@
 
 import inspect
 import json
+import runpy
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -293,6 +295,13 @@ def test_attrs_stay_short_with_many_labels():
 def test_attrs_hold_the_number_of_rows_left_out(frame):
     frame["y_pred"] = frame["y_pred"].where(frame.index > 0)
     assert frame.tba(missing="drop").per_class().attrs["tba"]["n_missing"] == 1
+
+
+def test_the_example_for_typed_code_runs():
+    held = runpy.run_path(str(Path(__file__).parent / "typed.py"))
+    expected = tba.load_income().tba(y_pred="forest").metrics(by="sex")
+    for name in ("table", "same"):
+        assert_frame_equal(held[name], expected)
 
 
 ASKS = {
