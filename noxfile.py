@@ -111,6 +111,7 @@ def bench(session: nox.Session) -> None:
     if "--only" not in session.posargs:
         session.run("python", "tests/benchmarks/answers.py")
         session.run("python", "tests/benchmarks/streams.py")
+        session.run("python", "tests/benchmarks/scale.py", "--rows", "2_000_000")
         session.run("python", "tests/benchmarks/dtypes.py", *session.posargs)
 
 
