@@ -156,7 +156,7 @@ def test_the_line_moves_with_t(browser, files):
             visit.press(key)
             line = visit.page.locator("line.now").first
             box, ticks = line.bounding_box(), visit.page.locator("#explore svg").first
-            label = "-1" if key == "Home" else "1"
+            label = "\N{MINUS SIGN}1" if key == "Home" else "1"
             tick = ticks.locator("text", has_text=label).first.bounding_box()
             places.append(box["x"])
             if key == "Home":
