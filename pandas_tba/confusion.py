@@ -560,9 +560,12 @@ def _joined_labels(first: ConfusionCounts, second: ConfusionCounts) -> LabelSet:
     truths: list[Observed] = []
     predictions: list[Observed] = []
     for counts in (first, second):
-        labels = counts.label_set
-        for rows, found in ((counts.support, truths), (counts.predicted, predictions)):
-            total = rows.sum(axis=0)
+        labels, cells = counts.label_set, counts.stored
+        # rows, not their weight: a label whose rows weigh nothing is there all the same
+        for total, found in (
+            (cells.rows_of_true(), truths),
+            (cells.rows_of_predicted(), predictions),
+        ):
             at = np.flatnonzero(total)
             values = [labels.values[place] for place in at]
             found.append(Observed("labels", values, total[at].tolist(), labels.order))

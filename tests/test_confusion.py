@@ -198,6 +198,32 @@ def test_a_shard_with_more_predicted_labels():
     assert counts.cells.tolist() == [[[0, 1], [1, 0]]]
 
 
+def test_rows_that_weigh_nothing_add_up():
+    shards = [
+        pd.DataFrame({"y_true": [*"abc"], "y_pred": [*"abb"], "w": [1.0, 2.0, 0.0]}),
+        pd.DataFrame({"y_true": [*"ab"], "y_pred": [*"da"], "w": [1.0, 0.0]}),
+    ]
+    with pytest.warns(tba.InputWarning):
+        whole = pd.concat(shards).tba(sample_weight="w").counts()
+    with pytest.warns(tba.InputWarning):
+        added = sum(shard.tba(sample_weight="w").counts() for shard in shards)
+    assert (added.labels.tolist(), added.is_class.tolist()) == ([*"abcd"], [True] * 3 + [False])
+    assert added.rows.tolist() == [5]
+    assert_frame_equal(added.to_table(), whole.to_table())
+
+
+def test_counts_too_large_for_sums_by_group_and_label_add_up():
+    groups = np.arange(200_000)
+    labels = groups % 2_000
+    table = pd.DataFrame({"g": groups, "y_true": labels, "y_pred": labels, "n": 2})
+    counts = from_table(table)
+    with pytest.raises(tba.InputError, match="are too many for one table"):
+        _ = counts.support
+    both = counts + counts
+    assert_frame_equal(both.to_table(), table.assign(n=4), check_dtype=False)
+    assert both.pooled().support.sum() == 800_000
+
+
 def test_missing_rows_add_up():
     shard = pd.DataFrame({"y_true": ["a", None, "b"], "y_pred": ["a", "b", None]})
     counts = shard.tba(missing="drop").counts()
