@@ -277,7 +277,19 @@ def _slots(column: Any) -> Slots:
         return _category_slots(values)
     if isinstance(dtype, pd.StringDtype) or _is_arrow_text(dtype):
         return _text_slots(values)
+    if str(dtype) == "time64[ns][pyarrow]":
+        _check_microseconds(values)
     return hashed(values)
+
+
+def _check_microseconds(values: Any) -> None:
+    """NotImplementedError for times of day that Python's, which know no nanoseconds, would merge."""
+    import pyarrow as pa
+
+    try:
+        values.__arrow_array__().cast("time64[us]")
+    except pa.ArrowInvalid as fault:
+        raise NotImplementedError from fault
 
 
 def of_all_rows(slots: Slots, n_rows: int) -> tuple[Slots, Array]:

@@ -367,6 +367,8 @@ def failures_of(asked: Any, frame: pd.DataFrame) -> pd.DataFrame | None:
     with config_context(True, ValidationDepth.SCHEMA_AND_DATA), warnings.catch_warnings():
         # pandas 2 warns of how pandera joins its tables of failures
         warnings.filterwarnings("ignore", ".*concatenation with empty", FutureWarning)
+        # pandera imports pyspark, if that is installed, when it first validates a frame
+        warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)
         try:
             asked.validate(frame, lazy=True, inplace=True)
         except (SchemaErrors, SchemaError) as errors:

@@ -5,6 +5,8 @@ import decimal
 import importlib
 import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -498,6 +500,20 @@ def test_arrow_holds_the_columns_needed_for_models_in_rows(made, monkeypatch):
     monkeypatch.setattr(pairs, "frame_of_arrow", spy)
     tba.count_pairs(made(frame), **question)
     assert [set(part) for part in held] == [{"y_true", "guess", "name", "case", "segment", "year"}]
+
+
+def test_where_spark_is_installed_it_is_silent_about_faults():
+    pytest.importorskip("pyspark")
+    code = (
+        "import pandas as pd, pandas_tba as tba\n"
+        "try: pd.DataFrame({'y_true': [1, None], 'y_pred': [1, 1]}).tba.score()\n"
+        "except tba.InputError as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.startswith("Missing values in 'y_true' (1 of 2 rows)."), done.stderr
+    assert done.stderr == ""
 
 
 @pytest.mark.parametrize("name", ["segment", "y_pred"])

@@ -222,12 +222,12 @@ def test_a_picture_without_a_baseline_is_told():
 
 
 def test_a_refusal_says_what_to_do():
-    text = refusal("curve", ["title: 'a'; the baseline has 'b'", *"xyz"], "/tmp/curve.png", most=2)
+    text = refusal("curve", ["title: 'a'; the baseline has 'b'", *"xyz"], "seen/curve.png", most=2)
     assert text == (
         "The picture 'curve' is not as its baseline:\n"
         "- title: 'a'; the baseline has 'b'\n"
         "- x\n"
         "- and 2 more\n"
-        "Look at /tmp/curve.png. If that is what should be seen, accept all pictures:\n"
+        "Look at seen/curve.png. If that is what should be seen, accept all pictures:\n"
         "python -m pytest tests/test_pictures.py --accept"
     )

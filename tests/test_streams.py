@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -272,6 +273,25 @@ def test_dictionaries_with_indices_of_any_kind(index):
     values = coded.combine_chunks().dictionary.to_pylist()
     wanted = FRAME.assign(segment=pd.Categorical(FRAME["segment"], categories=values))
     assert_same(tba.count(table, by="segment"), tba.count(wanted, by="segment"))
+
+
+@pytest.mark.parametrize(
+    "as_frame",
+    [lambda table: table, lambda table: table.to_pandas(types_mapper=pd.ArrowDtype)],
+    ids=["arrow", "pandas"],
+)
+@pytest.mark.parametrize("asked", [{"by": "at"}, {"y_true": "at", "y_pred": "at"}], ids=str)
+def test_times_that_python_would_merge_are_refused(as_frame, asked):
+    held = {"y_true": ["a", "b"], "y_pred": ["a", "b"]}
+    table = pa.table(held | {"at": pa.array([1, 2], pa.time64("ns"))})
+    text = (
+        "Column 'at' holds time64[ns][pyarrow], which is neither a label nor a key. Convert it, for "
+        "example with astype(str)."
+    )
+    with pytest.raises(tba.KindError, match=f"^{re.escape(text)}$"):
+        tba.count(as_frame(table), **asked)
+    table = pa.table(held | {"at": pa.array([1000, 2000], pa.time64("ns"))})
+    assert tba.count(as_frame(table), **asked).rows.sum() == 2
 
 
 def test_a_folder_of_rows_without_the_key(tmp_path):

@@ -365,8 +365,9 @@ def arrow_slots(name: Hashable, array: Any) -> Slots:
         return StoredSlots(codes, [False, True], has_missing=array.null_count > 0)
     if pa.types.is_integer(kind) and not array.null_count:
         return encode(array.to_numpy())
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return encode(pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([array]))))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.time64("ns"):
+        held = pd.arrays.ArrowExtensionArray(pa.chunked_array([array]))
+        return encode(pd.Series(held, name=name))
     if not pa.types.is_dictionary(kind):
         try:
             array = array.dictionary_encode()
