@@ -106,11 +106,12 @@ def fuzz(session: nox.Session) -> None:
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
     """Time the library; arguments go to the scripts in tests/benchmarks."""
-    session.install(".", *group("bench"))
+    session.install(".[all]", *group("bench"))
     session.run("python", "tests/benchmarks/run.py", *session.posargs)
     if "--only" not in session.posargs:
         session.run("python", "tests/benchmarks/answers.py")
         session.run("python", "tests/benchmarks/streams.py")
+        session.run("python", "tests/benchmarks/streams.py", "--engines")
         session.run("python", "tests/benchmarks/scale.py", "--rows", "2_000_000")
         session.run("python", "tests/benchmarks/dtypes.py", *session.posargs)
 
