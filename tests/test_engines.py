@@ -73,6 +73,9 @@ COUNTED = {
     "fractions": (labelled(0.5, -0.0, 2.25), {"by": "segment"}),
     "days": (labelled(*MONTHS), {"by": "segment"}),
     "times": (labelled(*pd.to_datetime(MONTHS)), {"by": "segment"}),
+    "times of a zone": (labelled(*pd.to_datetime(MONTHS).tz_localize("UTC")), {"by": "segment"}),
+    "durations": (labelled(*pd.to_timedelta([36, 1, 240], "h")), {"by": "y_true"}),
+    "bytes": (labelled(b"b", b"", b"a\x00"), {"by": "segment"}),
     "decimals": (labelled(*map(decimal.Decimal, ("1.50", "2.25", "3"))), {"by": "segment"}),
     "categories": (CATEGORIES, {"by": "segment"}),
     "categories without rows": (CATEGORIES, {"by": ["segment", "year"], "observed": False}),
@@ -414,6 +417,17 @@ def test_faults_that_only_narwhals_knows(case):
     frame, question, expected = faulty(*case)
     held = nw.from_native(frame, eager_only=True)
     assert error_of(tba.count, held, **question) == expected
+
+
+def test_intervals_of_months_have_no_length():
+    duckdb = pytest.importorskip("duckdb")
+    frame = duckdb.sql("SELECT 'a' AS y_true, 'a' AS y_pred, INTERVAL 1 MONTH AS age")
+    with pytest.raises(tba.KindError) as raised:
+        tba.count(frame, by="age")
+    assert str(raised.value) == (
+        "Column 'age' holds intervals of months, such as MonthDayNano(months=1, days=0, "
+        "nanoseconds=0), which have no fixed length. Convert them to days, dates or text."
+    )
 
 
 def test_columns_and_series_are_no_frames():

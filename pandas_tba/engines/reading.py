@@ -22,7 +22,7 @@ from pandas_tba.encoding import (
     scored,
 )
 from pandas_tba.engines.combining import Combinations, Levels, Lines, Question, Tables
-from pandas_tba.errors import KindError
+from pandas_tba.errors import KindError, shown
 from pandas_tba.grouping import group_keys
 from pandas_tba.levels import factorized, plain_index
 from pandas_tba.pairing import Beside, Faults, Models, numbered_values
@@ -368,12 +368,35 @@ def arrow_slots(name: Hashable, array: Any) -> Slots:
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.time64("ns"):
         held = pd.arrays.ArrowExtensionArray(pa.chunked_array([array]))
         return encode(pd.Series(held, name=name))
+    if kind == pa.month_day_nano_interval():
+        array = _durations(name, array)
     if not pa.types.is_dictionary(kind):
         try:
             array = array.dictionary_encode()
         except pa.ArrowNotImplementedError:  # periods, intervals, small floats and decimals
             return encode(array.to_pandas())
     return _dictionary_slots(array, *_levels(array.dictionary))
+
+
+def _durations(name: Hashable, array: Any) -> Any:
+    """Durations of what DuckDB calls INTERVAL; KindError for months, whose length is not fixed."""
+    import pyarrow as pa
+
+    parts = array.to_pylist()
+    with_months = [part for part in parts if part is not None and part.months]
+    if with_months:
+        raise KindError(
+            f"Column {shown(name)} holds intervals of months, such as {shown(with_months[0])}, which "
+            "have no fixed length. Convert them to days, dates or text."
+        )
+    unit, size = (
+        ("ns", 1) if any(part and part.nanoseconds % 1000 for part in parts) else ("us", 1000)
+    )
+    lengths = [
+        None if part is None else (part.days * 86_400 * 10**9 + part.nanoseconds) // size
+        for part in parts
+    ]
+    return pa.array(lengths, pa.duration(unit))
 
 
 def _levels(dictionary: Any) -> tuple[pd.Index, npt.NDArray[np.intp] | None]:
