@@ -12,19 +12,22 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.cells import ROWS, SQUARES, WEIGHT, Cells, Entries, Shape, gathered
-from pandas_tba.encoding import encode, of_all_rows
-from pandas_tba.errors import ColumnError, InputError, counted, listed, nearest, shown
-from pandas_tba.groups import Groups, check_no_models, place_of, sorted_groups
+from pandas_tba.errors import ColumnError, InputError, check_flag, counted, listed, nearest, shown
+from pandas_tba.groups import Groups, check_no_models, place_of
 from pandas_tba.interchange import (
     aligned_matrix,
-    recalled,
+    groups_of_columns,
+    groups_of_table,
+    key_columns,
+    occurring,
     sums_of_weights,
+    table_of,
     weight_columns,
     whole_numbers,
-    with_remarks,
 )
 from pandas_tba.labelling import LabelRules, LabelSet, Observed, label_list, label_rules, label_set
 from pandas_tba.levels import columns_of_keys, plain_index, positions
+from pandas_tba.remarks import recalled
 
 Array = npt.NDArray[Any]
 Counts = npt.NDArray[np.int64]
@@ -391,12 +394,10 @@ class ConfusionCounts:
         >>> tba.score(tba.ConfusionCounts.from_table(table), t=1)
         0.75
         """
-        table, told = recalled(table, (labels, tuple(abstain), pos_label), model)
+        table, told = recalled(table, label_rules(labels, abstain, pos_label), model)
         weights = weight_columns(table, weight, weight_squared)
         parts = (y_true, y_pred, n, *weights, *(() if told.model is None else (told.model,)))
-        keys: list[Hashable] = [name for name in table.columns if name not in parts]
-        if by is not None:
-            keys = [*by] if isinstance(by, list) else [by]
+        keys = key_columns(table, by, parts)
         for name in (*parts, *keys):
             if name not in table.columns:
                 raise ColumnError(
@@ -405,70 +406,66 @@ class ConfusionCounts:
                 )
         if told.model is not None:
             check_no_models("by", keys, told.model)
+        groups, place = groups_of_table(table, keys, told)
         numbers = whole_numbers("n", table[n].to_numpy(dtype=object))
-        sums = [sums_of_weights(str(name), table[name])[numbers > 0] for name in weights]
-        table = table[numbers > 0]
-        numbers = numbers[numbers > 0]
-        truth, truth_codes = _occurring(table[y_true], numbers, y_true)
-        prediction, predicted_codes = _occurring(table[y_pred], numbers, y_pred)
+        has_rows = numbers > 0
+        sums = [sums_of_weights(str(name), table[name])[has_rows] for name in weights]
+        table, numbers, place = table[has_rows], numbers[has_rows], place[has_rows]
+        truth, truth_codes = occurring(table[y_true], numbers, y_true)
+        prediction, predicted_codes = occurring(table[y_pred], numbers, y_pred)
         known = label_set(label_rules(*told.rules), truth, [prediction])
-        named = keys if told.model is None else ["model", *keys]
-        columns = [table[name] for name in (keys if told.model is None else [told.model, *keys])]
-        groups, place = Groups(), np.zeros(len(table), dtype=np.intp)
-        if columns:
-            groups, place = _groups_of_columns(named, columns, has_model=told.model is not None)
         at_true = positions(truth.values, known.values)[truth_codes]
         at_predicted = positions(prediction.values, known.values)[predicted_codes]
         shape = (len(groups), len(known.values), len(known.values))
         entries = Entries(place, at_true, at_predicted, (numbers, *sums))
         return cls(gathered(shape, entries), known, groups, told.n_missing, told.missing)
 
-    def to_table(self) -> pd.DataFrame:
+    def to_table(self, *, text: bool = False) -> pd.DataFrame:
         """One row for each combination of group, true and predicted label that has rows.
 
-        `from_table` makes the same counts of it, also after a way through Parquet; groups without
-        rows are not in it.
+        `from_table` makes the same counts of it, also after a way through Parquet; with
+        ``text=True`` through CSV, JSON or a database.
+
+        Parameters
+        ----------
+        text : bool, optional
+            Whether every value is written as text that no reader takes for anything else, after a
+            line of remarks. Write it as ``table.to_csv(path, index=False)``.
 
         Returns
         -------
         DataFrame
             A column for each key, then y_true, y_pred and n, the number of rows; where rows are
             weighted also weight and weight_squared, the sums of their weights and of the squares.
-            ``attrs["tba"]`` says the rest: declared labels, orders of categories, the model's
-            column, rows left out; as far as these are text and numbers, which JSON can hold.
+            A group without rows has one line, in which n is 0. The rest are remarks: declared
+            labels, declared orders, the model's column, names, rows left out, and the version. They
+            are in ``attrs["tba"]``, or in the first line of a column tba.
 
         Raises
         ------
         InputError
-            If a key bears the name of one of these columns.
+            If a key bears the name of one of these columns, or if text is asked for and a label or
+            key is none of text, numbers, dates, times, periods, intervals, bytes or tuples.
+
+        Examples
+        --------
+        >>> import pandas_tba as tba
+        >>> counts = tba.ConfusionCounts.from_matrix([[3, 0], [1, 2]], labels=["no", "yes"])
+        >>> table = counts.to_table(text=True)
+        >>> table["y_true"].tolist()
+        ['', '["no"]', '["yes"]', '["yes"]']
+        >>> tba.ConfusionCounts.from_table(table)
+        <ConfusionCounts: 6 rows, 2 classes: 'no', 'yes'>
         """
-        names = [
-            f"group_{at}" if name is None else name for at, name in enumerate(self.key_groups.names)
-        ]
-        numbers = ["n", *(("weight", "weight_squared") if self.is_weighted else ())]
-        hit = [name for name in names if name in ("y_true", "y_pred", *numbers)]
-        if hit:
-            raise InputError(
-                f"`by` has a key named {shown(hit[0])}, which is also a column of the table; rename it."
-            )
-        found = self.stored.entries()
-        keys = self.groups.take(found.group)
-        columns = [
-            *(keys.get_level_values(level) for level in range(len(names))),
-            self.labels.take(found.truth),
-            self.labels.take(found.predicted),
-            *found.planes,
-        ]
-        table = pd.DataFrame(dict(enumerate(columns)))
-        table.columns = plain_index([*names, "y_true", "y_pred", *numbers])
-        orders: dict[str, Any] = {"y_true": self.label_set.order, "y_pred": self.label_set.order}
-        for name, level, is_declared in zip(
-            names, self.key_groups.levels, self.key_groups.declared, strict=True
-        ):
-            orders[str(name)] = level.tolist() if is_declared else None
-        left_out = {"n_missing": self.n_missing, "missing": self.missing_by_column}
-        rules = self.label_set.rules._asdict()
-        return with_remarks(table, orders=orders, model=self.model, **rules, **left_out)
+        check_flag("text", text)
+        return table_of(
+            self.stored,
+            self.label_set,
+            self.key_groups,
+            self.n_missing,
+            self.missing_by_column,
+            text=text,
+        )
 
 
 def _groups_of_matrices(
@@ -488,41 +485,12 @@ def _groups_of_matrices(
             f"`groups` names {counted(len(columns[0]), 'group')}, but `matrix` holds {number}."
         )
     if model is None:
-        return _groups_of_columns(names, columns)
+        return groups_of_columns(names, columns)
     at = place_of("model", model, names)
     columns.insert(0, columns.pop(at))
     names.pop(at)
     check_no_models("groups", names, None)
-    return _groups_of_columns(["model", *names], columns, has_model=True)
-
-
-def _groups_of_columns(
-    names: Sequence[Hashable], columns: Sequence[Any], *, has_model: bool = False
-) -> tuple[Groups, Codes]:
-    """The groups that occur in the columns, in order, and the group of each row."""
-    found = [of_all_rows(encode(column), len(column)) for column in columns]
-    slots = [part for part, _ in found]
-    codes = [rows.astype(np.intp) - part.has_missing for part, rows in found]
-    levels = [(part.levels(), part.order is not None) for part in slots]
-    return sorted_groups(names, levels, np.stack(codes, axis=1), has_model=has_model).in_order()
-
-
-def _occurring(column: pd.Series, numbers: Counts, name: Hashable) -> tuple[Observed, Codes]:
-    """Labels of one column of a table, with their rows, and the code of each line."""
-    slots = encode(column)
-    if slots.has_missing:
-        missing = int(numbers[column.isna().to_numpy()].sum())
-        raise InputError(
-            f"Missing values in {shown(name)} ({counted(missing, 'row')}); leave these lines out."
-        )
-    slots, codes = of_all_rows(slots, len(column))
-    codes = codes.astype(np.intp)
-    found, codes = np.unique(codes, return_inverse=True)
-    rows = np.zeros(len(found), dtype=np.int64)
-    np.add.at(rows, codes.reshape(-1), numbers)
-    return Observed(
-        name, slots.levels().take(found).tolist(), rows.tolist(), slots.declared()
-    ), codes.reshape(-1)
+    return groups_of_columns(["model", *names], columns, has_model=True)
 
 
 def _check_same_kind(first: ConfusionCounts, second: ConfusionCounts) -> None:

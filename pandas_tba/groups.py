@@ -39,13 +39,18 @@ class Groups:
         if not self.names:
             return pd.RangeIndex(len(self))
         if len(self.names) == 1:
-            return _with_missing(self.levels[0], self.codes[:, 0]).rename(self.names[0])
+            return self.columns()[0].rename(self.names[0])
         return pd.MultiIndex(
             levels=list[Any](self.levels),
             codes=list(self.codes.T),
             names=self.names,
             verify_integrity=False,
         )
+
+    def columns(self) -> list[pd.Index]:
+        """The values of each key, (G,) each."""
+        pairs = zip(self.levels, self.codes.T, strict=True)
+        return [_with_missing(level, codes) for level, codes in pairs]
 
     def values(self, at: int) -> Hashable:
         """Key of one group as a user would write it: a value, or a tuple for several keys."""

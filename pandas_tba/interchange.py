@@ -1,69 +1,131 @@
-"""Tables of counts as they come and go: their columns of weights, and what their attrs say.
-
-Remarks in the attrs are JSON, so that Parquet keeps them.
-"""
+"""Tables of counts as they come and go: what their columns must hold, and what is made of them."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pandas_tba.errors import InputError, listed, shown
-from pandas_tba.levels import plain_index, positions, union
+from pandas_tba.cells import Cells, Entries, joined
+from pandas_tba.encoding import encode, of_all_rows
+from pandas_tba.errors import InputError, counted, is_real, listed, shown
+from pandas_tba.groups import Codes, Groups, sorted_groups
+from pandas_tba.labelling import LabelSet, Observed
+from pandas_tba.levels import nullable, plain_index, positions, union
+from pandas_tba.remarks import NUMBERS, Remarks, as_text, titles, with_attrs
 
 
-class Remarks(NamedTuple):
-    """What was declared of labels (labels, abstain, pos_label), the model's column, rows left out."""
-
-    rules: tuple[Any, Any, Any]
-    model: Hashable | None
-    n_missing: int = 0
-    missing: Mapping[Hashable, int] = {}
-
-
-def with_remarks(table: pd.DataFrame, **remarks: Any) -> pd.DataFrame:
-    """The table with remarks in its attrs; empty ones, and those that JSON cannot say, are left out."""
-    held = {name: _as_json(value) for name, value in remarks.items()}
-    told = {name: part for name, part in held.items() if part is not None and part not in ([], {})}
-    table.attrs["tba"] = {"counts": told}
-    return table
-
-
-def recalled(
-    table: pd.DataFrame, rules: tuple[Any, Any, Any], model: Hashable | None
-) -> tuple[pd.DataFrame, Remarks]:
-    """The table with its categories in order again, and remarks where nothing else is given."""
-    told: Any = table.attrs.get("tba")
-    told = told.get("counts") if isinstance(told, Mapping) else None
-    told = told if isinstance(told, Mapping) else {}
-    if rules == (None, (), None):
-        rules = (told.get("labels"), told.get("abstain", ()), told.get("pos_label"))
-    if model is None and told.get("model") in table.columns:
-        model = told["model"]
-    ordered = {
-        name: pd.Categorical(table[name], categories=plain_index(order))
-        for name, order in told.get("orders", {}).items()
-        if name in table.columns and table[name].dropna().isin(order).all()
+def table_of(
+    cells: Cells,
+    labels: LabelSet,
+    groups: Groups,
+    n_missing: int,
+    missing: Mapping[Hashable, int],
+    *,
+    text: bool,
+) -> pd.DataFrame:
+    """A line for each cell that holds rows, with remarks; one without rows for each empty group."""
+    names = titles(groups.names, text=text)
+    found = _lines(cells)
+    keys = groups.with_codes(groups.codes[found.group])
+    values = plain_index(labels.values or [None])
+    columns = [
+        *(
+            nullable(column, level.dtype.kind)
+            for column, level in zip(keys.columns(), keys.levels, strict=True)
+        ),
+        values.take(found.truth),
+        values.take(found.predicted),
+        *found.planes,
+    ]
+    table = pd.DataFrame(dict(enumerate(columns)))
+    table.columns = plain_index([*names, "y_true", "y_pred", *NUMBERS[: len(found.planes)]])
+    levels = zip(names, groups.levels, groups.declared, strict=True)
+    orders: dict[Hashable, Any] = {
+        name: level.tolist() for name, level, is_declared in levels if is_declared
     }
-    remarks = Remarks(rules, model, told.get("n_missing", 0), told.get("missing", {}))
-    return table.assign(**ordered), remarks
+    if labels.order is not None:
+        orders |= dict.fromkeys(("y_true", "y_pred"), labels.order)
+    remarks = Remarks(
+        labels.rules,
+        groups.names[0] if groups.has_model else None,
+        orders,
+        {title: name for title, name in zip(names, groups.names, strict=True) if title != name},
+        n_missing,
+        missing,
+    )
+    return as_text(table, remarks) if text else with_attrs(table, remarks)
 
 
-def _as_json(value: Any) -> Any:
-    """The same in text, numbers, lists and dicts; None where it holds anything else."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, Mapping):
-        held = {name: _as_json(item) for name, item in value.items() if isinstance(name, str)}
-        return {name: item for name, item in held.items() if item is not None}
-    if isinstance(value, (list, tuple)):
-        items = [_as_json(item) for item in value]
-        return None if any(item is None for item in items) else items
-    return value if type(value) in (str, bool, int, float) else None
+def _lines(cells: Cells) -> Entries:
+    """The cells that hold rows, and one that holds none for each group without rows."""
+    found = cells.entries()
+    empty = np.flatnonzero(cells.rows_of_groups() == 0)
+    if not len(empty):
+        return found
+    zeros = np.zeros(len(empty), dtype=np.intp)
+    nothing = tuple(zeros.astype(plane.dtype) for plane in found.planes)
+    return joined([found, Entries(empty, zeros, zeros, nothing)])
+
+
+def key_columns(table: pd.DataFrame, by: Any, parts: Sequence[Hashable]) -> list[Hashable]:
+    """Columns of the keys: those named, or all that play no other part."""
+    if by is not None:
+        return [*by] if isinstance(by, list) else [by]
+    keys: list[Hashable] = [name for name in table.columns if name not in parts]
+    if "Unnamed: 0" in keys:
+        raise InputError(
+            "The table has a column 'Unnamed: 0', which pandas makes of an index in a CSV file, and "
+            "which would be a key. Write the table with index=False, or name the keys with by=[...]."
+        )
+    return keys
+
+
+def groups_of_table(
+    table: pd.DataFrame, keys: list[Hashable], told: Remarks
+) -> tuple[Groups, Codes]:
+    """The groups of a table of combinations, in order, and the group of each line."""
+    names = [told.names.get(key, key) for key in keys]
+    columns = [table[key] for key in keys]
+    if told.model is not None:
+        names, columns = ["model", *names], [table[told.model], *columns]
+    if not columns:
+        return Groups(), np.zeros(len(table), dtype=np.intp)
+    return groups_of_columns(names, columns, has_model=told.model is not None)
+
+
+def groups_of_columns(
+    names: Sequence[Hashable], columns: Sequence[Any], *, has_model: bool = False
+) -> tuple[Groups, Codes]:
+    """The groups that occur in the columns, in order, and the group of each row."""
+    found = [of_all_rows(encode(column), len(column)) for column in columns]
+    slots = [part for part, _ in found]
+    codes = [rows.astype(np.intp) - part.has_missing for part, rows in found]
+    levels = [(part.levels(), part.order is not None) for part in slots]
+    return sorted_groups(names, levels, np.stack(codes, axis=1), has_model=has_model).in_order()
+
+
+def occurring(
+    column: pd.Series, numbers: npt.NDArray[np.int64], name: Hashable
+) -> tuple[Observed, Codes]:
+    """Labels of one column of a table, with their rows, and the code of each line."""
+    slots = encode(column)
+    if slots.has_missing:
+        missing = int(numbers[column.isna().to_numpy()].sum())
+        raise InputError(
+            f"Missing values in {shown(name)} ({counted(missing, 'row')}); leave these lines out."
+        )
+    slots, codes = of_all_rows(slots, len(column))
+    codes = codes.astype(np.intp)
+    found, codes = np.unique(codes, return_inverse=True)
+    rows = np.zeros(len(found), dtype=np.int64)
+    np.add.at(rows, codes.reshape(-1), numbers)
+    return Observed(
+        name, slots.levels().take(found).tolist(), rows.tolist(), slots.declared()
+    ), codes.reshape(-1)
 
 
 def weight_columns(
@@ -108,9 +170,10 @@ def whole_numbers(argument: str, values: Any) -> npt.NDArray[np.int64]:
             ).reshape(held.shape)
         exact = held if held.dtype.kind in "iu" else held.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            f"`{argument}` must hold whole numbers of rows; got {shown(values)}."
-        ) from None
+        is_column = isinstance(values, np.ndarray) and values.ndim == 1
+        bad = [value for value in values if not is_real(value)] if is_column else []
+        got = listed(bad, 3) if bad else shown(values)
+        raise InputError(f"`{argument}` must hold whole numbers of rows; got {got}.") from None
     whole = np.isfinite(exact) & (exact >= 0) & (exact == np.floor(exact)) & (exact < 2**63)
     if not whole.all():
         bad = exact[~whole]

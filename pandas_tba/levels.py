@@ -19,6 +19,7 @@ import pandas as pd
 
 Value = Hashable
 
+_NULLABLE = {"i": "Int64", "u": "UInt64", "b": "boolean"}  # by kind of numpy's dtype
 # asked first, since isinstance with an abstract class takes ten times as long
 _COMMON_KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "text"}
 
@@ -111,12 +112,24 @@ def plain_index(values: Sequence[Value] | pd.Index, name: Hashable = None) -> pd
         held = np.empty(len(values), dtype=object)
         held[:] = values  # pd.Index would make a MultiIndex of tuples
         return pd.Index(held, name=name, tupleize_cols=False)
-    if len(kinds_of(values)) > 1:
+    if len(kinds_of(values)) > 1 or _needs_objects(values):
         return pd.Index(values, dtype=object, name=name)
     try:
         return pd.Index(values, name=name)
     except UnicodeEncodeError:  # half a character, which Arrow cannot hold
         return pd.Index(values, dtype=object, name=name)
+
+
+def _needs_objects(values: list[Any]) -> bool:
+    """Whether whole numbers stand beside fractions that a float, which both would be, cannot hold."""
+    is_beyond = any(isinstance(value, int) and abs(value) > 2**53 for value in values)
+    return is_beyond and any(isinstance(value, float) for value in values)
+
+
+def nullable(column: Any, kind: str) -> Any:
+    """Whole numbers or booleans beside missing values, in a dtype that keeps them what they are."""
+    is_object = column.dtype == object and kind in _NULLABLE
+    return column.astype(_NULLABLE[kind]) if is_object and column.isna().any() else column
 
 
 def columns_of_keys(keys: Iterable[Value]) -> tuple[list[Hashable], list[Any]]:

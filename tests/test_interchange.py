@@ -1,14 +1,23 @@
 """Counts as tables: saved and loaded they are the same counts."""
 
+import datetime
+import decimal
+import fractions
 import io
 import json
+import sqlite3
+import uuid
 
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 from predictions import FRAME, HOLED, assert_same
 
 import pandas_tba as tba
+from pandas_tba.spelling import cell, value_of
 
 from_table = tba.ConfusionCounts.from_table
 CATEGORIES = FRAME.assign(
@@ -38,10 +47,119 @@ CASES = {
     "rows left out": (HOLED, {"missing": "drop", "by": "segment"}),
     "scores": (FRAME, {"y_true": "yes", "y_score": "p"}),
     "no rows": (FRAME.iloc[:0], {"labels": ["a", "b"], "by": "segment"}),
+    "no rows, no labels": (FRAME.iloc[:0], {}),
+    "no rows, no labels, groups": (CATEGORIES.iloc[:0], {"by": "segment", "observed": False}),
+    "groups without rows": (CATEGORIES, {"by": ["segment", "year"], "observed": False}),
+    "weights and groups without rows": (CATEGORIES, {"by": "segment", "observed": False, "sample_weight": "w"}),
+    "keys without a name": (FRAME, {"by": [FRAME["segment"].to_numpy(), "year", FRAME["yes"].to_numpy()]}),
+    "a key and one without a name": (FRAME, {"by": [FRAME["segment"].rename(3), FRAME["year"].rename(("a", 1))]}),
+    "whole numbers beside missing ones": (
+        FRAME.assign(id=pd.array([2**53 + 1, None, 3, 4] * 15, dtype="Int64"), flag=pd.array([True, None] * 30, dtype="boolean")),
+        {"by": ["id", "flag"]},
+    ),
+    "numbers beyond 64 bits": (FRAME.assign(big=[2**70, 2**70 + 1, -1] * 20), {"by": "big"}),
+    "texts that look like something else": (
+        FRAME.assign(y_true=["01", "1", "1.0", "NA", "", "true", "nan", "2024-01-31", " 1", "[]"] * 6, y_pred="[]"),
+        {"by": FRAME["y_true"].map({"a": "", "b": "null", "c": "1e5"}).rename("key")},
+    ),
+    "texts that files dislike": (
+        FRAME.assign(y_true=["\n", 'a"b', "a,b", "\x00", "\r\n", "Ж"] * 10, y_pred=pd.Series(["\ud800", "\u2028"] * 30, dtype=object)),
+        {"labels": ["\n", 'a"b', "a,b", "\x00", "\r\n", "Ж"], "abstain": ["\ud800", "\u2028"]},
+    ),
+}  # fmt: skip
+NOT_FOR_PARQUET = {
+    "a key and one without a name",
+    "numbers beyond 64 bits",
+    "texts that files dislike",
+}
+TIMES = pd.date_range("2024-03-30 22:30", periods=4, freq="h")
+KINDS = {
+    "times": TIMES,
+    "times in nanoseconds": TIMES.as_unit("ns") + pd.Timedelta(1, "ns"),
+    "times of a zone": TIMES.tz_localize("Europe/Berlin"),
+    "times of an offset": TIMES.tz_localize("UTC+01:30"),
+    "dates": [datetime.date(2024, 1, day) for day in range(1, 5)],
+    "times of a day": [datetime.time(hour, 30, 15, 7) for hour in range(4)],
+    "durations": [datetime.timedelta(days=-1, microseconds=number) for number in range(4)],
+    "decimals": [decimal.Decimal(text) for text in ("0.1", "1e30", "-2.50", "3")],
+    "fractions": [fractions.Fraction(1, number) for number in range(3, 7)],
+    "bytes": [b"", b"\x00", b"\xff", b"a"],
+    "ids": [uuid.UUID(int=number) for number in range(4)],
+    "periods": pd.period_range("2024-01", periods=4, freq="Q"),
+    "intervals": pd.interval_range(0.0, 1.0, 4, closed="left"),
+    "intervals of times": pd.interval_range(TIMES[0], TIMES[-1], 4),
+    "tuples": [("a", 1), ("a", 2.5), ("b", None), ()],
+    "fractions of ten": [0.1, 0.1 + 0.2, 1e-300, np.pi],
+    "infinite numbers": [0.5, np.inf, -np.inf, 1.0],
+    "mixed": [1, "a", 2.5, "1"],
+    "numpy": [np.int8(1), np.float32(0.1), np.uint64(2**64 - 1), np.int64(2**62)],
+}
+
+
+def of_kind(name):
+    """A frame whose labels and keys are of a kind, and the question with declared labels."""
+    values = np.empty(4, dtype=object)
+    values[:] = [*KINDS[name]]
+    codes = np.arange(60) % 4
+    frame = pd.DataFrame(
+        {"y_true": values[codes], "y_pred": values[codes // 3 % 4], "g": values[codes]}
+    )
+    frame.loc[frame.index % 7 == 0, "g"] = None
+    return frame, {"labels": [*values[::-1]], "by": "g"}
+
+
+def database(table):
+    """The table after a way through a database."""
+    with sqlite3.connect(":memory:") as base:
+        table.to_sql("counts", base, index=False)
+        return pd.read_sql_query("SELECT * FROM counts", base)
+
+
+def csv(table, **options):
+    return pd.read_csv(io.BytesIO(table.to_csv(index=False).encode()), **options)
+
+
+WAYS = {
+    "csv": csv,
+    "csv, all text": lambda table: csv(table, dtype=str),
+    "csv, all text, nothing missing": lambda table: csv(table, dtype=str, keep_default_na=False),
+    "csv with an index": lambda table: pd.read_csv(io.StringIO(table.to_csv())),
+    "json": lambda table: pd.read_json(io.StringIO(table.to_json(orient="records")), orient="records"),
+    "database": database,
+    "any order": lambda table: table.sample(frac=1, random_state=3),
+    "categories": lambda table: table.astype("category"),
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("case", CASES)
+def test_text_keeps_all(case, way):
+    frame, question = CASES[case]
+    counts = tba.count(frame, **question)
+    assert_same(from_table(WAYS[way](counts.to_table(text=True))), counts)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_text_keeps_the_kinds_of_values(kind, way):
+    frame, question = of_kind(kind)
+    counts = tba.count(frame, **question)
+    kept = from_table(WAYS[way](counts.to_table(text=True)))
+    assert_same(kept, counts)
+    assert [*map(repr, kept.labels)] == [*map(repr, counts.labels)]
+    assert_same(kept + counts, counts + counts)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_attrs_keep_the_kinds_of_declared_labels(kind):
+    frame, question = of_kind(kind)
+    counts = tba.count(frame.iloc[:5], **question)
+    table = counts.to_table()
+    table.attrs = json.loads(json.dumps(table.attrs))
+    assert_same(from_table(table), counts)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case not in NOT_FOR_PARQUET])
 def test_parquet_keeps_all(tmp_path, case):
     pytest.importorskip("pyarrow")
     frame, question = CASES[case]
@@ -98,6 +216,20 @@ def test_what_is_given_wins_over_what_is_remembered():
     assert from_table(models, model="model").model == "model"
 
 
+@pytest.mark.parametrize("form", [list, tuple, np.array, pd.Index, iter])
+def test_labels_are_given_in_any_form(form):
+    table = tba.count(FRAME).to_table()
+    assert from_table(table, labels=form([*"abcd"])).labels.tolist() == [*"abcd"]
+
+
+def test_orders_of_keys_with_any_name():
+    for name in (3, ("a", 1)):
+        key = CATEGORIES["segment"].rename(name)
+        counts = tba.count(CATEGORIES, by=key, observed=False)
+        for text in (False, True):
+            assert_same(from_table(counts.to_table(text=text)), counts)
+
+
 def test_a_changed_table_is_not_cut_to_the_order_it_had():
     table = tba.count(CATEGORIES, by="segment").to_table().replace({"segment": {"x": "z"}})
     counts = from_table(table)
@@ -113,3 +245,158 @@ def test_other_attrs_say_nothing(attrs):
     assert_same(from_table(table), tba.count(FRAME))
     assert_frame_equal(table, before)
     assert table.attrs == attrs
+
+
+def in_text(**question):
+    return tba.count(FRAME, **question).to_table(text=True)
+
+
+def changed(at, column, value):
+    table = in_text(by="segment")
+    table.loc[at, column] = value
+    return table
+
+
+def of_format(number):
+    table = tba.count(FRAME).to_table()
+    table.attrs["tba"]["counts"] |= {"format": number, "version": "9.1"}
+    return table
+
+
+BAD_TABLES = {
+    "two tables": (
+        lambda: pd.concat([in_text(), in_text()]),
+        "The table holds 2 tables of counts. Read each by itself, and add the counts.",
+    ),
+    "without the first line": (
+        lambda: in_text().iloc[1:],
+        "Column 'tba' is empty: the first line of the table, which to_table(text=True) writes, is gone. Read the table with it, whole.",
+    ),
+    "half a first line": (
+        lambda: changed(0, "tba", '{"format": 1, "vers'),
+        "Column 'tba' holds '{\"format\": 1, \"vers', which is not whole: it is JSON as to_table(text=True) writes it.",
+    ),
+    "no brackets": (
+        lambda: changed(2, "y_true", "a"),
+        "'a' is not what to_table(text=True) writes: a value in brackets.",
+    ),
+    "two values": (
+        lambda: changed(2, "y_true", "[1, 2]"),
+        "'[1, 2]' is not what to_table(text=True) writes: a value in brackets.",
+    ),
+    "an unknown kind": (
+        lambda: changed(2, "y_true", '[{"colour": "red"}]'),
+        '{"colour": "red"} spells no value.',
+    ),
+    "no date": (
+        lambda: changed(2, "segment", '[{"date": "2024-13-01"}]'),
+        '{"date": "2024-13-01"} spells no value.',
+    ),
+    "no number": (
+        lambda: changed(2, "n", "many"),
+        "`n` must hold whole numbers of rows; got 'many'.",
+    ),
+    "a newer format": (
+        lambda: of_format(2),
+        "The table was written by pandas-tba 9.1 in a newer format (2; this version reads 1). Upgrade: pip install -U pandas-tba",
+    ),
+    "an index of pandas": (
+        lambda: csv(tba.count(FRAME).to_table().reset_index().rename(columns={"index": "Unnamed: 0"})),
+        "The table has a column 'Unnamed: 0', which pandas makes of an index in a CSV file, and which would be a key. Write the table with index=False, or name the keys with by=[...].",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_TABLES)
+def test_what_no_table_may_be(case):
+    made, expected = BAD_TABLES[case]
+    table = made()
+    before = table.copy()
+    with pytest.raises(tba.InputError) as raised:
+        from_table(table)
+    assert str(raised.value) == expected
+    assert_frame_equal(table, before)
+
+
+BAD_QUESTIONS = {
+    "no flag": (
+        lambda: tba.count(FRAME).to_table(text="csv"),
+        "`text` must be True or False; got 'csv'.",
+    ),
+    "a key of the name": (
+        lambda: tba.count(FRAME.rename(columns={"year": "tba"}), by="tba").to_table(text=True),
+        "`by` has a key named 'tba', which is also a column of the table; rename it.",
+    ),
+    "a name that a key without one gets": (
+        lambda: tba.count(FRAME, by=[FRAME["year"].to_numpy(), FRAME["yes"].rename("group_0")]).to_table(),
+        "`by` has a key named 'group_0', which is also a column of the table; rename it.",
+    ),
+    "what text cannot say": (
+        lambda: tba.count(FRAME, by=FRAME["yes"].map({True: 1j, False: 2j}).rename("z")).to_table(text=True),
+        "1j: values of type complex cannot be written as text. Name labels and groups by text, numbers or dates.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_QUESTIONS)
+def test_what_no_table_can_be_made_of(case):
+    ask, expected = BAD_QUESTIONS[case]
+    with pytest.raises(tba.InputError) as raised:
+        ask()
+    assert str(raised.value) == expected
+
+
+def test_an_ordinary_key_may_be_named_tba():
+    counts = tba.count(FRAME.rename(columns={"name": "tba"}), by="tba")
+    assert_same(from_table(counts.to_table()), counts)
+
+
+def test_text_and_attrs_say_the_version():
+    counts = tba.count(FRAME)
+    assert counts.to_table().attrs["tba"]["counts"]["version"] == tba.__version__
+    assert json.loads(counts.to_table(text=True)["tba"].iloc[0])["version"] == tba.__version__
+
+
+def test_text_is_readable():
+    frame = FRAME.assign(y_true="да", y_pred="нет")
+    table = tba.count(frame, labels=["да", "нет"], by="yes").to_table(text=True)
+    assert table.drop(columns="tba").iloc[1:].to_numpy().tolist() == [
+        ["[false]", '["да"]', '["нет"]', str((~FRAME["yes"]).sum())],
+        ["[true]", '["да"]', '["нет"]', str(FRAME["yes"].sum())],
+    ]
+
+
+def test_what_is_given_wins_in_text_too():
+    table = in_text(labels=[*"abcd"])
+    assert from_table(table, labels=[*"cba"]).labels.tolist() == [*"cba"]
+    assert from_table(in_text(by=["segment", "year"]), by="year").groups.tolist() == [
+        2020,
+        2021,
+        2022,
+    ]
+
+
+TEXTS = st.text(st.characters(codec=None), max_size=4)
+VALUES = st.one_of(
+    TEXTS,
+    st.integers(),
+    st.floats(allow_nan=False),
+    st.datetimes(timezones=st.none() | st.just(datetime.UTC)),
+    st.dates(),
+    st.decimals(allow_nan=False),
+    st.binary(max_size=3),
+)
+
+
+@settings(deadline=None)
+@given(st.recursive(VALUES, lambda inner: st.tuples(inner, inner), max_leaves=4))
+def test_every_value_is_read_as_it_was_written(value):
+    text = cell(value)
+    text.encode()
+    assert "\n" not in text
+    assert value_of(csv(pd.DataFrame({"x": [text]}))["x"].iloc[0]) == value
+
+
+def test_a_missing_value_has_a_cell():
+    assert cell(None, is_missing=True) == "[]"
+    assert pd.isna(value_of("[]"))
