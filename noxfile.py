@@ -113,6 +113,7 @@ def bench(session: nox.Session) -> None:
         session.run("python", "tests/benchmarks/streams.py")
         session.run("python", "tests/benchmarks/streams.py", "--engines")
         session.run("python", "tests/benchmarks/scale.py", "--rows", "2_000_000")
+        session.run("python", "tests/benchmarks/scale.py", "--rows", "2_000_000", "--engines")
         session.run("python", "tests/benchmarks/dtypes.py", *session.posargs)
 
 

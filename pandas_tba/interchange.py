@@ -29,7 +29,7 @@ def table_of(
 ) -> pd.DataFrame:
     """A line for each cell that holds rows, with remarks; one without rows for each empty group."""
     names = titles(groups.names, text=text)
-    found = _lines(cells)
+    found = _lines(cells) if groups.names else cells.entries()
     keys = groups.with_codes(groups.codes[found.group])
     values = plain_index(labels.values or [None])
     columns = [

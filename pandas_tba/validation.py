@@ -186,6 +186,9 @@ def check_not_mixed(argument: str, name: Hashable, column: pd.Series) -> None:
 
 def _has_fractions(column: pd.Series) -> bool:
     dtype = column.dtype
+    is_numpy = isinstance(dtype, np.dtype)
+    if (is_numpy and dtype.kind not in "fcO") or isinstance(dtype, pd.StringDtype):
+        return False  # most columns, without a look at what else they might be
     if isinstance(dtype, pd.CategoricalDtype):
         return _has_fractions(pd.Series(dtype.categories))
     if pd.api.types.is_object_dtype(dtype) or "decimal" in str(dtype):
