@@ -51,12 +51,15 @@ def pythons(session: nox.Session) -> None:
     tests(session)
 
 
+def lowest(*requirements: str) -> list[str]:
+    """The lowest version that each requirement allows."""
+    return [requirement.replace(">=", "==") for requirement in requirements]
+
+
 @nox.session(python=PYTHONS[0], default=False)
 def minimums(session: nox.Session) -> None:
     """Run the tests on the lowest versions that pyproject.toml allows."""
-    requirements = (*PYPROJECT["project"]["dependencies"], *group("test"))
-    lowest = [requirement.replace(">=", "==") for requirement in requirements]
-    session.install(".", *lowest)
+    session.install(".", *lowest(*PYPROJECT["project"]["dependencies"], *group("test")))
     session.run("pytest", *session.posargs)
 
 
@@ -67,6 +70,19 @@ def engines(session: nox.Session) -> None:
     session.env["PANDAS_TBA_ENGINES"] = "all"
     tests = session.posargs or ["tests/test_engines.py", "tests/test_streams.py"]
     session.run("pytest", *tests)
+
+
+@nox.session(python=PYTHONS[0], default=False)
+def engine_minimums(session: nox.Session) -> None:
+    """Run the tests of all engines on the lowest versions that pyproject.toml allows."""
+    project = PYPROJECT["project"]
+    extras = [name for name in project["optional-dependencies"] if name != "all"]
+    needed = {part for name in extras for part in project["optional-dependencies"][name]}
+    session.install(
+        ".", *lowest(*project["dependencies"], *needed, *group("test")), *group("engines")
+    )
+    session.env["PANDAS_TBA_ENGINES"] = "all"
+    session.run("pytest", *(session.posargs or ["tests/test_engines.py", "tests/test_streams.py"]))
 
 
 @nox.session

@@ -16,6 +16,7 @@ from pandas_tba.errors import ColumnError, InputError, check_flag, counted, list
 from pandas_tba.groups import Groups, check_no_models, place_of
 from pandas_tba.interchange import (
     aligned_matrix,
+    check_one_table,
     groups_of_columns,
     groups_of_table,
     key_columns,
@@ -408,6 +409,7 @@ class ConfusionCounts:
             check_no_models("by", keys, told.model)
         groups, place = groups_of_table(table, keys, told)
         numbers = whole_numbers("n", table[n].to_numpy(dtype=object))
+        check_one_table(told, numbers)
         has_rows = numbers > 0
         sums = [sums_of_weights(str(name), table[name])[has_rows] for name in weights]
         table, numbers, place = table[has_rows], numbers[has_rows], place[has_rows]

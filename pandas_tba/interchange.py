@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pandas_tba.cells import Cells, Entries, joined
+from pandas_tba.cells import ROWS, Cells, Entries, joined
 from pandas_tba.encoding import encode, of_all_rows
 from pandas_tba.errors import InputError, counted, is_real, listed, shown
 from pandas_tba.groups import Codes, Groups, sorted_groups
@@ -54,6 +54,7 @@ def table_of(
         groups.names[0] if groups.has_model else None,
         orders,
         {title: name for title, name in zip(names, groups.names, strict=True) if title != name},
+        int(found.planes[ROWS].sum()),
         n_missing,
         missing,
     )
@@ -106,6 +107,17 @@ def groups_of_columns(
     codes = [rows.astype(np.intp) - part.has_missing for part, rows in found]
     levels = [(part.levels(), part.order is not None) for part in slots]
     return sorted_groups(names, levels, np.stack(codes, axis=1), has_model=has_model).in_order()
+
+
+def check_one_table(told: Remarks, numbers: npt.NDArray[np.int64]) -> None:
+    """Raise InputError where remarks on rows left out are those of a part of the table."""
+    rows = int(numbers.sum())
+    if told.n_missing and rows > told.rows:
+        raise InputError(
+            f"The table holds {counted(rows, 'row')}, and its attrs say {told.rows:,}: tables were put "
+            "together, and how many rows were left out of all is lost. Read each by itself, and add "
+            "the counts."
+        )
 
 
 def occurring(

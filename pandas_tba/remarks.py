@@ -27,13 +27,14 @@ class Remarks(NamedTuple):
 
     ``rules``: labels, abstain and pos_label as they were declared. ``model``: the column of the
     models. ``orders``: declared orders, by column. ``names``: keys that do not bear the name of
-    their column. Rows left out, in all and by column.
+    their column. Rows counted, and rows left out, in all and by column.
     """
 
     rules: tuple[Any, Any, Any] = (None, (), None)
     model: Hashable | None = None
     orders: Mapping[Hashable, Sequence[Hashable]] = {}
     names: Mapping[Hashable, Hashable] = {}
+    rows: int = 0
     n_missing: int = 0
     missing: Mapping[Hashable, int] = {}
 
@@ -86,6 +87,7 @@ def _written(remarks: Remarks, *, can_skip: bool) -> dict[str, Any]:
         "model": [] if remarks.model is None else [[remarks.model]],
         "orders": [[name, *order] for name, order in remarks.orders.items()],
         "names": [[title, name] for title, name in remarks.names.items()],
+        "rows": [[remarks.rows]],
         "n_missing": [[remarks.n_missing]] if remarks.n_missing else [],
         "missing": [[name, rows] for name, rows in remarks.missing.items()],
     }
@@ -204,6 +206,7 @@ def _read(said: Mapping[str, Any]) -> Remarks:
         only("model", None),
         {name: order for name, *order in told.get("orders", [])},
         dict(told.get("names", [])),
+        only("rows", 0),
         only("n_missing", 0),
         dict(told.get("missing", [])),
     )

@@ -381,22 +381,23 @@ def _with_rows(
     failures: pd.DataFrame, rows: dict[str, Any], names: list[Hashable], n_rows: int
 ) -> pd.DataFrame:
     """The same faults as lines of column, check, failure_case and rows, none of them twice."""
-    lines: list[tuple[Any, ...]] = []
-    for column, check, case, at in failures[
+    lines: dict[tuple[int, int, int], tuple[Any, ...]] = {}  # by column, check and value
+    for column, check, case, index in failures[
         ["column", "check", "failure_case", "index"]
     ].to_numpy():
         found = rows.get(column)  # a check of the whole frame bears the name of the schema
-        if found is not None and pd.notna(at) and at >= len(found):
+        at = -1 if found is None or pd.isna(index) else int(index)
+        if found is not None and at >= len(found):
             continue  # a value that was repeated to fill the column
-        if found is None:
-            lines.append((None, check, None, None))
-        elif check == "not_nullable":
-            lines.append((names[int(column)], "missing", None, int(found[int(at)])))
-        else:
-            held = str.__str__(case) if isinstance(case, _Escaped) else case
-            total = n_rows if pd.isna(at) else int(found[int(at)])
-            lines.append((names[int(column)], check, held, total))
-    table = pd.DataFrame(lines, columns=["column", "check", "failure_case", "rows"], dtype=object)
+        said = "missing" if check == "not_nullable" else check
+        held = str.__str__(case) if isinstance(case, _Escaped) else case
+        line: tuple[Any, ...] = (None, said, None, None)
+        if found is not None:
+            total = n_rows if at < 0 else int(found[at])
+            line = (names[int(column)], said, None if said == "missing" else held, total)
+        lines[-1 if found is None else int(column), _CHECKS.get(said, -1), at] = line
+    ordered = [lines[place] for place in sorted(lines)]
+    table = pd.DataFrame(ordered, columns=["column", "check", "failure_case", "rows"], dtype=object)
     return table.astype({"rows": "Int64"})
 
 
@@ -432,6 +433,7 @@ _SAYS = {
     "scores": "predictions are scores, not labels",
     "kind": "true and predicted labels are of different kinds",
 }
+_CHECKS = {check: at for at, check in enumerate(_SAYS)}  # their order
 
 
 def _lines(cases: pd.DataFrame) -> list[str]:

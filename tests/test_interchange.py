@@ -300,6 +300,10 @@ BAD_TABLES = {
         lambda: of_format(2),
         "The table was written by pandas-tba 9.1 in a newer format (2; this version reads 1). Upgrade: pip install -U pandas-tba",
     ),
+    "two tables that keep what both say": (
+        lambda: pd.concat([tba.count(HOLED, missing="drop").to_table()] * 2),
+        "The table holds 92 rows, and its attrs say 46: tables were put together, and how many rows were left out of all is lost. Read each by itself, and add the counts.",
+    ),
     "an index of pandas": (
         lambda: csv(tba.count(FRAME).to_table().reset_index().rename(columns={"index": "Unnamed: 0"})),
         "The table has a column 'Unnamed: 0', which pandas makes of an index in a CSV file, and which would be a key. Write the table with index=False, or name the keys with by=[...].",

@@ -157,9 +157,9 @@ def test_booleans_of_one_batch_beside_numbers_of_another(made):
     assert [check for _, check, *_ in expected[2]] == [
         "kind",
         "expected",
+        "mixed",
         "missing",
         "weight",
-        "mixed",
     ]
     assert error_of(count_batches, map(made, parts), **question) == expected
 
@@ -578,8 +578,8 @@ def shuffled(parts):
     return [parts[at] for at in np.random.default_rng(5).permutation(len(parts))]
 
 
-def tabled(parts):
-    return [from_table(part.to_table()) for part in parts]
+def tabled(parts, *, text=False):
+    return [from_table(part.to_table(text=text)) for part in parts]
 
 
 MERGES = {
@@ -593,6 +593,7 @@ MERGES = {
     "a tree": lambda held, parts: tree(parts),
     "a tree, shuffled": lambda held, parts: tree(shuffled(parts)),
     "tables up a tree": lambda held, parts: tree(tabled(parts)),
+    "tables of text": lambda held, parts: sum(tabled(parts, text=True)),
     "one table of all": lambda held, parts: from_table(
         pd.concat([part.to_table() for part in shuffled(parts)], ignore_index=True)
     ),
