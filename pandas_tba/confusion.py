@@ -12,11 +12,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.cells import ROWS, SQUARES, WEIGHT, Cells, Entries, Shape, gathered
-from pandas_tba.errors import ColumnError, InputError, check_flag, counted, listed, nearest, shown
+from pandas_tba.errors import InputError, check_flag, counted, listed, shown
 from pandas_tba.groups import Groups, check_no_models, place_of
 from pandas_tba.interchange import (
     aligned_matrix,
     check_one_table,
+    check_total,
     groups_of_columns,
     groups_of_table,
     key_columns,
@@ -26,7 +27,15 @@ from pandas_tba.interchange import (
     weight_columns,
     whole_numbers,
 )
-from pandas_tba.labelling import LabelRules, LabelSet, Observed, label_list, label_rules, label_set
+from pandas_tba.labelling import (
+    LabelRules,
+    LabelSet,
+    Observed,
+    joined_labels,
+    label_list,
+    label_rules,
+    label_set,
+)
 from pandas_tba.levels import columns_of_keys, plain_index, positions
 from pandas_tba.remarks import recalled
 
@@ -92,7 +101,7 @@ class ConfusionCounts:
     def __post_init__(self) -> None:
         for held in (*self.stored.planes, self.label_set.is_class):
             held.flags.writeable = False
-        _check_total(self._total)
+        check_total(self._total)
 
     @property
     def _total(self) -> float:
@@ -208,11 +217,11 @@ class ConfusionCounts:
         if not isinstance(other, ConfusionCounts):
             return NotImplemented
         _check_same_kind(self, other)
-        _check_total(self._total + other._total)
+        check_total(self._total + other._total)
         groups, place = self.key_groups.join(other.key_groups).in_order()
         if not self.key_groups.names:
             groups, place = self.key_groups, np.zeros(2, dtype=np.intp)
-        labels = _joined_labels(self, other)
+        labels = joined_labels(self.label_set, other.label_set)
         shape = (len(groups), len(labels.values), len(labels.values))
         mine = _moved(self, labels, place[: len(self)], shape)
         cells = mine + _moved(other, labels, place[len(self) :], shape)
@@ -396,26 +405,22 @@ class ConfusionCounts:
         0.75
         """
         table, told = recalled(table, label_rules(labels, abstain, pos_label), model)
-        weights = weight_columns(table, weight, weight_squared)
+        weights = weight_columns(table, weight, weight_squared, told)
         parts = (y_true, y_pred, n, *weights, *(() if told.model is None else (told.model,)))
-        keys = key_columns(table, by, parts)
-        for name in (*parts, *keys):
-            if name not in table.columns:
-                raise ColumnError(
-                    f"no column {shown(name)} in the table.{nearest(name, table.columns)} "
-                    f"Columns: {listed(table.columns)}."
-                )
-        if told.model is not None:
-            check_no_models("by", keys, told.model)
+        keys = key_columns(table, by, parts, told)
         groups, place = groups_of_table(table, keys, told)
         numbers = whole_numbers("n", table[n].to_numpy(dtype=object))
         check_one_table(told, numbers)
         has_rows = numbers > 0
-        sums = [sums_of_weights(str(name), table[name])[has_rows] for name in weights]
         table, numbers, place = table[has_rows], numbers[has_rows], place[has_rows]
-        truth, truth_codes = occurring(table[y_true], numbers, y_true)
-        prediction, predicted_codes = occurring(table[y_pred], numbers, y_pred)
-        known = label_set(label_rules(*told.rules), truth, [prediction])
+        sums = [sums_of_weights(str(name), table[name]) for name in weights]
+        sides = [occurring(table[name], numbers, name) for name in (y_true, y_pred)]
+        (truth, truth_codes), (prediction, predicted_codes) = sides
+        observed = [
+            side._replace(values=[*side.values, *unseen], rows=[*side.rows, *(0 for _ in unseen)])
+            for side, unseen in zip((truth, prediction), told.seen, strict=True)
+        ]
+        known = label_set(label_rules(*told.rules), observed[0], observed[1:])
         at_true = positions(truth.values, known.values)[truth_codes]
         at_predicted = positions(prediction.values, known.values)[predicted_codes]
         shape = (len(groups), len(known.values), len(known.values))
@@ -432,7 +437,8 @@ class ConfusionCounts:
         ----------
         text : bool, optional
             Whether every value is written as text that no reader takes for anything else, after a
-            line of remarks. Write it as ``table.to_csv(path, index=False)``.
+            line of remarks. Write it as ``table.to_csv(path, index=False)``. Keys whose names a
+            reader might change have columns group_0, group_1, ...
 
         Returns
         -------
@@ -446,8 +452,9 @@ class ConfusionCounts:
         Raises
         ------
         InputError
-            If a key bears the name of one of these columns, or if text is asked for and a label or
-            key is none of text, numbers, dates, times, periods, intervals, bytes or tuples.
+            If a key bears the name of one of these columns; or, with ``text=True``, if a label or key
+            is none of text, numbers, dates, times, periods, intervals, bytes or tuples. Without, an
+            InputWarning says what attrs cannot hold.
 
         Examples
         --------
@@ -525,36 +532,11 @@ def _declaration(rules: LabelRules) -> str:
     )
 
 
-def _joined_labels(first: ConfusionCounts, second: ConfusionCounts) -> LabelSet:
-    """The label set that one pass over the rows of both would have found."""
-    truths: list[Observed] = []
-    predictions: list[Observed] = []
-    for counts in (first, second):
-        labels, cells = counts.label_set, counts.stored
-        # rows, not their weight: a label whose rows weigh nothing is there all the same
-        for total, found in (
-            (cells.rows_of_true(), truths),
-            (cells.rows_of_predicted(), predictions),
-        ):
-            at = np.flatnonzero(total)
-            values = [labels.values[place] for place in at]
-            found.append(Observed("labels", values, total[at].tolist(), labels.order))
-    values = list(dict.fromkeys([*truths[0].values, *truths[1].values]))
-    order = truths[0].order if truths[0].order == truths[1].order else None
-    truth = Observed("y_true", values, [0] * len(values), order)
-    return label_set(first.label_set.rules, truth, predictions)
-
-
 def _moved(part: ConfusionCounts, labels: LabelSet, place: Codes, shape: Shape) -> Cells:
     """The cells of one part where its groups and labels stand in the whole."""
     # a label that a pair 0/1 had implied, and that never occurs, may be gone: its place is -1
     at = positions(part.label_set.values, labels.values)
     return part.stored.moved(place, at, at, shape)
-
-
-def _check_total(rows: float) -> None:
-    if rows >= 2.0**63:
-        raise InputError(f"{rows:.3g} rows in all are more than counts can hold: 2**63.")
 
 
 def _read_only(held: Array) -> Array:

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.cells import ROWS, Cells, Entries, joined
-from pandas_tba.encoding import encode, of_all_rows
-from pandas_tba.errors import InputError, counted, is_real, listed, shown
-from pandas_tba.groups import Codes, Groups, sorted_groups
+from pandas_tba.encoding import encode, is_mixed, of_all_rows
+from pandas_tba.errors import ColumnError, InputError, KindError, counted, listed, nearest, shown
+from pandas_tba.groups import Codes, Groups, check_no_models, sorted_groups
 from pandas_tba.labelling import LabelSet, Observed
 from pandas_tba.levels import nullable, plain_index, positions, union
 from pandas_tba.remarks import NUMBERS, Remarks, as_text, titles, with_attrs
@@ -49,16 +49,30 @@ def table_of(
     }
     if labels.order is not None:
         orders |= dict.fromkeys(("y_true", "y_pred"), labels.order)
+    totals = (cells.rows_of_true(), cells.rows_of_predicted())
     remarks = Remarks(
         labels.rules,
+        _without_rows(labels, totals),
         groups.names[0] if groups.has_model else None,
         orders,
-        {title: name for title, name in zip(names, groups.names, strict=True) if title != name},
+        {title: name for title, name in zip(names, groups.names, strict=True) if title is not name},
         int(found.planes[ROWS].sum()),
         n_missing,
         missing,
+        table.columns.tolist(),
     )
     return as_text(table, remarks) if text else with_attrs(table, remarks)
+
+
+def _without_rows(labels: LabelSet, totals: tuple[Any, Any]) -> Any:
+    """Labels that were seen only where a key is missing: of y_true, and of y_pred."""
+    if labels.rules.labels is not None:
+        return (), ()
+    held = [{labels.values[at] for at in np.flatnonzero(total)} for total in totals]
+    return tuple(
+        tuple(value for value in seen if value not in found)
+        for seen, found in zip(labels.seen, held, strict=True)
+    )
 
 
 def _lines(cells: Cells) -> Entries:
@@ -72,16 +86,30 @@ def _lines(cells: Cells) -> Entries:
     return joined([found, Entries(empty, zeros, zeros, nothing)])
 
 
-def key_columns(table: pd.DataFrame, by: Any, parts: Sequence[Hashable]) -> list[Hashable]:
+def key_columns(
+    table: pd.DataFrame, by: Any, parts: Sequence[Hashable], told: Remarks
+) -> list[Hashable]:
     """Columns of the keys: those named, or all that play no other part."""
-    if by is not None:
-        return [*by] if isinstance(by, list) else [by]
     keys: list[Hashable] = [name for name in table.columns if name not in parts]
-    if "Unnamed: 0" in keys:
+    if by is not None:
+        keys = [*by] if isinstance(by, list) else [by]
+    elif "Unnamed: 0" in keys and "Unnamed: 0" not in told.columns:
         raise InputError(
             "The table has a column 'Unnamed: 0', which pandas makes of an index in a CSV file, and "
             "which would be a key. Write the table with index=False, or name the keys with by=[...]."
         )
+    for name in (*parts, *keys):
+        if not isinstance(name, Hashable) or name not in table.columns:
+            raise ColumnError(
+                f"no column {shown(name)} in the table.{nearest(name, table.columns)} "
+                f"Columns: {listed(table.columns)}."
+            )
+    if told.model is not None:
+        check_no_models("by", keys, told.model)
+    named = [*parts, *keys]
+    twice = [name for at, name in enumerate(named) if name in named[:at]]
+    if twice:
+        raise InputError(f"Column {shown(twice[0])} can play one part only; it is named twice.")
     return keys
 
 
@@ -110,8 +138,13 @@ def groups_of_columns(
 
 
 def check_one_table(told: Remarks, numbers: npt.NDArray[np.int64]) -> None:
-    """Raise InputError where remarks on rows left out are those of a part of the table."""
+    """Raise InputError where remarks do not belong to all of the table."""
     rows = int(numbers.sum())
+    if told.is_text and rows != told.rows:
+        raise InputError(
+            f"The table holds {counted(rows, 'row')}, but was written with {told.rows:,}: lines are "
+            "gone, added or changed. Read it whole."
+        )
     if told.n_missing and rows > told.rows:
         raise InputError(
             f"The table holds {counted(rows, 'row')}, and its attrs say {told.rows:,}: tables were put "
@@ -124,6 +157,11 @@ def occurring(
     column: pd.Series, numbers: npt.NDArray[np.int64], name: Hashable
 ) -> tuple[Observed, Codes]:
     """Labels of one column of a table, with their rows, and the code of each line."""
+    if is_mixed(column):
+        raise KindError(
+            f"Column {shown(name)} holds both booleans and numbers, such as True and 1, which would be "
+            "one label. Convert it, for example with astype(int)."
+        )
     slots = encode(column)
     if slots.has_missing:
         missing = int(numbers[column.isna().to_numpy()].sum())
@@ -141,12 +179,18 @@ def occurring(
 
 
 def weight_columns(
-    table: pd.DataFrame, weight: Hashable | None, weight_squared: Hashable | None
+    table: pd.DataFrame, weight: Hashable | None, weight_squared: Hashable | None, told: Remarks
 ) -> tuple[Hashable, ...]:
     """Names of the columns that hold sums of weights and of their squares, if any do."""
+    default = NUMBERS[1:]
     if weight is None and weight_squared is None:
-        default = ("weight", "weight_squared")
-        return default if all(name in table.columns for name in default) else ()
+        lacking = [name for name in default if name not in table.columns]
+        if lacking and all(name in told.columns for name in default):
+            raise ColumnError(
+                f"no column {shown(lacking[0])} in the table, which was written with weights. Keep "
+                "weight and weight_squared, or name them."
+            )
+        return () if lacking else default
     if weight is None or weight_squared is None:
         raise InputError(
             "`weight` and `weight_squared` go together: intervals need the sum of squared weights, "
@@ -159,12 +203,15 @@ def sums_of_weights(name: str, column: pd.Series) -> npt.NDArray[np.float64]:
     """Sums of weights as float; InputError for what is none."""
     try:
         held = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{shown(name)} must hold sums of weights; got {column.dtype}.") from None
-    if not (np.isfinite(held) & (held >= 0)).all():
-        bad = held[~(np.isfinite(held) & (held >= 0))]
+    is_bad = ~(np.isfinite(held) & (held >= 0))
+    with np.errstate(over="ignore"):
+        total = held.sum()
+    if is_bad.any() or not np.isfinite(total):
+        bad = held[is_bad] if is_bad.any() else held
         raise InputError(
-            f"{shown(name)} must hold finite sums of weights, not negative; got "
+            f"{shown(name)} must hold sums of weights, not negative, and finite together; got "
             f"{listed(bad.tolist(), 3)}."
         )
     return held
@@ -174,26 +221,40 @@ def whole_numbers(argument: str, values: Any) -> npt.NDArray[np.int64]:
     """A fresh int64 array; InputError for what is not a whole number of rows."""
     try:
         held = np.array(values)
-        if held.dtype.kind == "c":
-            raise TypeError
-        if held.dtype == object:
-            held = np.array(
-                [int(value) if value == int(value) else np.nan for value in held.ravel()]
-            ).reshape(held.shape)
-        exact = held if held.dtype.kind in "iu" else held.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        is_column = isinstance(values, np.ndarray) and values.ndim == 1
-        bad = [value for value in values if not is_real(value)] if is_column else []
-        got = listed(bad, 3) if bad else shown(values)
-        raise InputError(f"`{argument}` must hold whole numbers of rows; got {got}.") from None
-    whole = np.isfinite(exact) & (exact >= 0) & (exact == np.floor(exact)) & (exact < 2**63)
-    if not whole.all():
-        bad = exact[~whole]
+    except ValueError:  # a ragged list
+        held = np.array("")
+    if held.dtype.kind not in "iufbO":
+        raise InputError(f"`{argument}` must hold whole numbers of rows; got {shown(values)}.")
+    flat = held.ravel()
+    numbers: Any = flat
+    if held.dtype == object:
+        numbers = [_whole(value) for value in flat]
+        bad = [value for value, number in zip(flat, numbers, strict=True) if number is None]
+    else:
+        bad = flat[~((flat >= 0) & (flat == np.floor(flat)) & (flat < 2**63))].tolist()
+    if bad:
         raise InputError(
             f"`{argument}` must hold whole numbers of rows, not negative, finite and below 2**63; got "
-            f"{listed(bad.tolist(), 3)}."
+            f"{listed(bad, 3)}."
         )
-    return exact.astype(np.int64)
+    exact = np.array(numbers, dtype=np.int64).reshape(held.shape)
+    check_total(float(exact.sum(dtype=np.float64)))
+    return exact
+
+
+def _whole(value: Any) -> int | None:
+    """A number of rows as int, None for anything else."""
+    try:
+        number = int(value)
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+    return number if number == value and 0 <= number < 2**63 else None
+
+
+def check_total(rows: float) -> None:
+    """Raise InputError for more rows than counts can hold."""
+    if rows >= 2.0**63:
+        raise InputError(f"{rows:.3g} rows in all are more than counts can hold: 2**63.")
 
 
 def aligned_matrix(

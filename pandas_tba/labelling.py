@@ -49,13 +49,18 @@ class Observed(NamedTuple):
 
 
 class LabelSet(NamedTuple):
-    """L labels in the order of the tables, K of them classes."""
+    """L labels in the order of the tables, K of them classes.
+
+    ``seen``: the labels that occur in y_true, and in predictions, be it in rows that are left out
+    since a key is missing.
+    """
 
     values: tuple[Value, ...]
     is_class: npt.NDArray[np.bool_]
     pos_label: Value | None
     rules: LabelRules
     order: tuple[Value, ...] | None = None
+    seen: tuple[tuple[Value, ...], tuple[Value, ...]] = ((), ())
 
     @property
     def classes(self) -> list[Value]:
@@ -146,7 +151,19 @@ def label_set(rules: LabelRules, truth: Observed, predictions: Sequence[Observed
     among = set(classes)
     is_class = np.array([value in among for value in values], dtype=np.bool_)
     shown_as = {value: value for value in values}
-    return LabelSet(tuple(values), is_class, shown_as.get(pos_label), rules, order)
+    predicted = dict.fromkeys(value for column in predictions for value in column.values)
+    seen = (tuple(truth.values), tuple(predicted))
+    return LabelSet(tuple(values), is_class, shown_as.get(pos_label), rules, order, seen)
+
+
+def joined_labels(first: LabelSet, second: LabelSet) -> LabelSet:
+    """The label set that one pass over the rows of both would have found."""
+    order = first.order if first.order == second.order else None
+    sides = [
+        dict.fromkeys([*mine, *other]) for mine, other in zip(first.seen, second.seen, strict=True)
+    ]
+    observed = [Observed("labels", [*side], [0] * len(side), order) for side in sides]
+    return label_set(first.rules, observed[0], observed[1:])
 
 
 def scored_pair(rules: LabelRules, truth: Observed) -> tuple[Value, Value]:

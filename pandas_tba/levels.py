@@ -71,7 +71,7 @@ def places_in_order(values: Sequence[Value]) -> list[int]:
     places = range(len(values))
     try:
         return sorted(places, key=values.__getitem__)  # type: ignore[arg-type]
-    except TypeError:
+    except (TypeError, ValueError):  # pandas 2.2 has the latter for periods of several lengths
         return sorted(places, key=lambda at: (kind_of(values[at]), str(values[at])))
 
 
@@ -116,7 +116,8 @@ def plain_index(values: Sequence[Value] | pd.Index, name: Hashable = None) -> pd
         return pd.Index(values, dtype=object, name=name)
     try:
         return pd.Index(values, name=name)
-    except UnicodeEncodeError:  # half a character, which Arrow cannot hold
+    except (NotImplementedError, TypeError, ValueError):
+        # half a character, which Arrow cannot hold; periods of several lengths; small floats
         return pd.Index(values, dtype=object, name=name)
 
 

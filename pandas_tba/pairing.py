@@ -19,7 +19,7 @@ from pandas_tba.encoding import Slots, StoredSlots, encode, narrowest, normal
 from pandas_tba.errors import InputError, counted, listed, shown
 from pandas_tba.grouping import warn_many_numbers
 from pandas_tba.groups import Groups
-from pandas_tba.labelling import LabelSet, Observed, label_rules, label_set
+from pandas_tba.labelling import LabelSet, joined_labels, label_rules
 from pandas_tba.levels import factorized, in_order, order_of, plain_index, positions
 from pandas_tba.tallying import PairSlots, Tally, tally
 from pandas_tba.validation import check_frame, column_of
@@ -110,7 +110,7 @@ class PairedCounts:
             return NotImplemented
         _check_same_kind(self, other)
         groups, place = self.key_groups.join(other.key_groups).in_order()
-        labels = _joined_labels(self, other)
+        labels = joined_labels(self.label_set, other.label_set)
         cells = np.zeros((len(groups), len(labels.classes), 2, 2), dtype=np.int64)
         unpaired = np.zeros(len(groups), dtype=np.int64)
         for part, at in ((self, place[: len(self)]), (other, place[len(self) :])):
@@ -475,15 +475,3 @@ def _check_same_kind(first: PairedCounts, second: PairedCounts) -> None:
             "Counts can be added only when their models stand in one order; got "
             f"{listed(turned[0])} and {listed(turned[0][::-1])}."
         )
-
-
-def _joined_labels(first: PairedCounts, second: PairedCounts) -> LabelSet:
-    """The label set that one pass over the rows of both would have found."""
-    seen: dict[Hashable, None] = {}
-    for part in (first, second):
-        found = np.flatnonzero(part.support.sum(axis=0))
-        seen.update(dict.fromkeys(part.label_set.classes[at] for at in found))
-    order = first.label_set.order if first.label_set.order == second.label_set.order else None
-    others = dict.fromkeys([*first.label_set.values, *second.label_set.values])
-    observed = [Observed("", list(values), [0] * len(values), order) for values in (seen, others)]
-    return label_set(first.label_set.rules, observed[0], observed[1:])

@@ -29,16 +29,52 @@ class Kind(NamedTuple):
     read: Callable[[Any], Any]
 
 
-def _write_time(value: Any) -> list[str]:
+def _write_time(value: Any) -> list[Any]:
+    """Time in UTC as text, or as a number beyond the years of four digits; unit; zone or offset."""
     time = pd.Timestamp(value)
-    zone = [] if time.tz is None else [str(time.tz)]
-    return [time.isoformat(), time.unit, *zone]
+    plain = time if time.tz is None else time.tz_convert("UTC").tz_localize(None)
+    is_common = 1 <= plain.year <= 9999
+    held = plain.isoformat() if is_common else int(plain.asm8.astype(np.int64))
+    return [held, plain.unit, *([] if time.tz is None else [_zone(time)])]
+
+
+def _zone(time: pd.Timestamp) -> str | float:
+    """Name of the zone, or seconds from UTC where it has no name that leads back to it."""
+    for name in ("key", "zone"):  # of zoneinfo and of pytz
+        zone = getattr(time.tz, name, None)
+        if isinstance(zone, str):
+            return zone
+    offset = time.utcoffset() or datetime.timedelta()
+    return "UTC" if str(time.tz) == "UTC" and not offset else offset.total_seconds()
 
 
 def _read_time(parts: list[Any]) -> pd.Timestamp:
-    text, unit, *zone = parts
-    time = pd.Timestamp(text).as_unit(unit)
-    return time.tz_convert(zone[0]) if zone else time
+    held, unit, *zones = parts
+    is_text = isinstance(held, str)
+    time = pd.Timestamp(held).as_unit(unit) if is_text else pd.Timestamp(np.datetime64(held, unit))
+    for zone in zones:
+        fixed = zone if isinstance(zone, str) else _offset(zone)
+        time = time.tz_localize("UTC").tz_convert(fixed)
+    return time
+
+
+def _offset(seconds: float) -> datetime.timezone:
+    return datetime.timezone(datetime.timedelta(seconds=seconds))
+
+
+def _write_duration(value: Any) -> list[Any]:
+    if isinstance(value, np.timedelta64):
+        value = pd.Timedelta(value)
+    if isinstance(value, pd.Timedelta):
+        return [int(value.asm8.astype(np.int64)), value.unit]
+    return [value.days, value.seconds, value.microseconds]
+
+
+def _read_duration(parts: list[Any]) -> Any:
+    if len(parts) == 3:
+        return datetime.timedelta(*parts)
+    number, unit = parts
+    return pd.Timedelta(np.timedelta64(number, unit))
 
 
 def _read_fraction(text: str) -> Any:
@@ -47,16 +83,17 @@ def _read_fraction(text: str) -> Any:
     return Fraction(text)
 
 
+def _read_float(text: str) -> float:
+    return np.nan if text == "nan" else float(text)  # one NaN is equal to itself within a tuple
+
+
+MISSING = {"NaT": pd.NaT, "NA": pd.NA}
 KINDS = (
+    Kind("missing", (type(pd.NaT), type(pd.NA)), str, lambda text: MISSING[text.strip("<>")]),
     Kind("datetime", (datetime.datetime, np.datetime64), _write_time, _read_time),
     Kind("date", (datetime.date,), datetime.date.isoformat, datetime.date.fromisoformat),
     Kind("time", (datetime.time,), datetime.time.isoformat, datetime.time.fromisoformat),
-    Kind(
-        "timedelta",
-        (datetime.timedelta, np.timedelta64),
-        lambda value: pd.Timedelta(value).isoformat(),
-        pd.Timedelta,
-    ),
+    Kind("timedelta", (datetime.timedelta, np.timedelta64), _write_duration, _read_duration),
     Kind("decimal", (decimal.Decimal,), str, decimal.Decimal),
     Kind("fraction", (numbers.Rational,), str, _read_fraction),
     Kind("bytes", (bytes,), bytes.hex, bytes.fromhex),
@@ -77,10 +114,12 @@ KINDS = (
         "tuple",
         (tuple,),
         lambda value: [spelled(item) for item in value],
-        lambda parts: tuple(map(read, parts)),
+        lambda parts: tuple(read(part) for part in listed_parts(parts)),
     ),
 )
-READERS = {kind.name: kind.read for kind in KINDS} | {"float": float}
+READERS = {kind.name: kind.read for kind in KINDS} | {"float": _read_float}
+# what reading of anything may raise
+FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def spelled(value: Any) -> Any:
@@ -102,13 +141,20 @@ def spelled(value: Any) -> Any:
 
 def read(part: Any) -> Any:
     """The value that was spelled so; InputError for what `spelled` does not give."""
-    if not isinstance(part, dict):
+    if part is None or isinstance(part, (str, bool, int, float)):
         return part
     try:
         ((name, inner),) = part.items()
         return READERS[name](inner)
-    except (KeyError, TypeError, ValueError, ArithmeticError):
-        raise InputError(f"{json.dumps(part)} spells no value.") from None
+    except FAULTS:
+        raise InputError(f"{shown(part)} spells no value.") from None
+
+
+def listed_parts(parts: Any) -> list[Any]:
+    """The parts; TypeError where they are no list, for which text would pass."""
+    if not isinstance(parts, list):
+        raise TypeError(f"{shown(parts)} is no list")
+    return parts
 
 
 def cell(value: Any, *, is_missing: bool = False) -> str:
@@ -122,13 +168,22 @@ def cell(value: Any, *, is_missing: bool = False) -> str:
     return text
 
 
-def value_of(text: str) -> Any:
+def value_of(text: Any) -> Any:
     """The value of a cell, NaN where it is missing; InputError for what is no cell."""
-    try:
-        held = json.loads(text)
-        (part,) = held or [np.nan]
-    except (TypeError, ValueError):
+    held = in_brackets(text)
+    if held is None:
         raise InputError(
             f"{shown(text)} is not what to_table(text=True) writes: a value in brackets."
-        ) from None
-    return read(part)
+        )
+    return read(held[0]) if held else np.nan
+
+
+def in_brackets(text: Any) -> list[Any] | None:
+    """What stands in brackets, at most one value; None for what is no cell."""
+    if not isinstance(text, str) or not text.startswith("["):
+        return None
+    try:
+        held = json.loads(text)
+    except FAULTS:
+        return None
+    return held if len(held) <= 1 else None

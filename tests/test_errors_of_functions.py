@@ -166,7 +166,7 @@ OTHERS = {
             )
         ),
         tba.InputError,
-        "'weight' must hold finite sums of weights, not negative; got -1.0.",
+        "'weight' must hold sums of weights, not negative, and finite together; got -1.0.",
     ),
     "cells: infinite": (
         lambda: matrix([[1, np.inf], [0, 1]]),
