@@ -17,6 +17,7 @@ from pandas_tba.groups import Groups, check_no_models, place_of
 from pandas_tba.interchange import (
     aligned_matrix,
     check_one_table,
+    check_sums,
     check_total,
     groups_of_columns,
     groups_of_table,
@@ -35,6 +36,7 @@ from pandas_tba.labelling import (
     label_list,
     label_rules,
     label_set,
+    warn_predicted_only,
 )
 from pandas_tba.levels import columns_of_keys, plain_index, positions
 from pandas_tba.remarks import recalled
@@ -209,8 +211,8 @@ class ConfusionCounts:
         classes = self.label_set.classes
         kind = "class" if len(classes) == 1 else "classes"
         return (
-            f"<ConfusionCounts: {counted(int(self.rows.sum()), 'row')}{by}, {len(classes)} {kind}: "
-            f"{listed(classes)}>"
+            f"<ConfusionCounts: {counted(int(self.rows.sum()), 'row')}{by}, {len(classes)} {kind}"
+            f"{': ' if classes else ''}{listed(classes)}>"
         )
 
     def __add__(self, other: ConfusionCounts) -> ConfusionCounts:
@@ -414,6 +416,7 @@ class ConfusionCounts:
         has_rows = numbers > 0
         table, numbers, place = table[has_rows], numbers[has_rows], place[has_rows]
         sums = [sums_of_weights(str(name), table[name]) for name in weights]
+        check_sums(numbers, sums)
         sides = [occurring(table[name], numbers, name) for name in (y_true, y_pred)]
         (truth, truth_codes), (prediction, predicted_codes) = sides
         observed = [
@@ -421,6 +424,8 @@ class ConfusionCounts:
             for side, unseen in zip((truth, prediction), told.seen, strict=True)
         ]
         known = label_set(label_rules(*told.rules), observed[0], observed[1:])
+        if not told.columns:  # else whoever counted the rows was warned
+            warn_predicted_only(known, observed[1:])
         at_true = positions(truth.values, known.values)[truth_codes]
         at_predicted = positions(prediction.values, known.values)[predicted_codes]
         shape = (len(groups), len(known.values), len(known.values))
@@ -504,6 +509,12 @@ def _groups_of_matrices(
 
 def _check_same_kind(first: ConfusionCounts, second: ConfusionCounts) -> None:
     keys, others = first.key_groups, second.key_groups
+    if keys.names == others.names and keys.has_model != others.has_model:
+        raise InputError(
+            f"Counts can be added only when both have models or none; {shown(keys.names[0])} holds models "
+            "in one of them, and is an ordinary key in the other. Tell from_table(..., model="
+            f"{shown(keys.names[0])})."
+        )
     if keys.names != others.names or keys.has_model != others.has_model:
         raise InputError(
             f"Counts can be added only when their groups have the same keys; got {listed(keys.names) or 'none'} "

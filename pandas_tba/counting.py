@@ -28,6 +28,7 @@ from pandas_tba.labelling import (
     warn_predicted_only,
 )
 from pandas_tba.levels import plain_index, plain_series, positions
+from pandas_tba.remarks import check_not_counts
 from pandas_tba.specification import check_schema, faults_of, with_all_faults
 from pandas_tba.tallying import Tally, tally
 from pandas_tba.validation import (
@@ -169,6 +170,7 @@ def complete_rows(
 
 def bound_columns(frame: pd.DataFrame, columns: Columns, by: Any) -> Bound:
     """The columns that are named, each looked for, their values not looked at."""
+    check_not_counts(frame)
     argument = "y_pred" if columns.y_score is None else "y_score"
     truth = normal(column_of(frame, "y_true", columns.y_true))
     predictions = {name: normal(column_of(frame, argument, name)) for name in columns.predictions}

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pandas_tba.errors import ColumnError, InputError, listed, nearest, shown
-from pandas_tba.levels import order_of, plain_index, positions, union
+from pandas_tba.errors import ColumnError, InputError, InputWarning, listed, nearest, shown, warn
+from pandas_tba.levels import kinds_of, order_of, plain_index, positions, union
 
 Codes = npt.NDArray[np.intp]
 
@@ -141,8 +141,21 @@ def _joined_level(first: Groups, second: Groups, key: int) -> tuple[pd.Index, bo
         part if groups.declared[key] else None
         for part, groups in zip(parts, (first, second), strict=True)
     ]
+    _warn_of_kinds(first.names[key], parts)
     values, is_declared = union(parts, orders)
     return plain_index(values), is_declared
+
+
+def _warn_of_kinds(name: Hashable, parts: Sequence[Sequence[Hashable]]) -> None:
+    """Name a key whose values cannot be the same in both parts, such as dates and their text."""
+    kinds = [kinds_of(part) for part in parts]
+    if all(kinds) and not kinds[0] & kinds[1] and kinds[0] | kinds[1] != {"boolean", "number"}:
+        warn(
+            f"Key {shown(name)} holds {' and '.join(sorted(kinds[0]))} ({listed(parts[0], 2)}) in one part, "
+            f"and {' and '.join(sorted(kinds[1]))} ({listed(parts[1], 2)}) in the other, which are never the "
+            "same group. Bring them to one type before they are counted.",
+            InputWarning,
+        )
 
 
 def _moved(groups: Groups, key: int, level: pd.Index) -> Codes:

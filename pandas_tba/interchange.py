@@ -57,6 +57,7 @@ def table_of(
         orders,
         {title: name for title, name in zip(names, groups.names, strict=True) if title is not name},
         int(found.planes[ROWS].sum()),
+        len(table),
         n_missing,
         missing,
         table.columns.tolist(),
@@ -139,11 +140,11 @@ def groups_of_columns(
 
 def check_one_table(told: Remarks, numbers: npt.NDArray[np.int64]) -> None:
     """Raise InputError where remarks do not belong to all of the table."""
-    rows = int(numbers.sum())
-    if told.is_text and rows != told.rows:
+    rows, lines = int(numbers.sum()), len(numbers)
+    if told.is_text and (rows, lines) != (told.rows, told.lines):
         raise InputError(
-            f"The table holds {counted(rows, 'row')}, but was written with {told.rows:,}: lines are "
-            "gone, added or changed. Read it whole."
+            f"The table holds {counted(rows, 'row')} in {counted(lines, 'line')}, but was written with "
+            f"{told.rows:,} in {told.lines:,}: lines are gone, added or changed. Read it whole."
         )
     if told.n_missing and rows > told.rows:
         raise InputError(
@@ -190,6 +191,12 @@ def weight_columns(
                 f"no column {shown(lacking[0])} in the table, which was written with weights. Keep "
                 "weight and weight_squared, or name them."
             )
+        if len(lacking) == 1:
+            (there,) = (name for name in default if name != lacking[0])
+            raise InputError(
+                f"The table has a column {shown(there)} and none {shown(lacking[0])}. Weights need both: in "
+                "SQL sum(w) AS weight, sum(w * w) AS weight_squared. If it is a key, give it another name."
+            )
         return () if lacking else default
     if weight is None or weight_squared is None:
         raise InputError(
@@ -215,6 +222,22 @@ def sums_of_weights(name: str, column: pd.Series) -> npt.NDArray[np.float64]:
             f"{listed(bad.tolist(), 3)}."
         )
     return held
+
+
+def check_sums(numbers: npt.NDArray[np.int64], sums: Sequence[npt.NDArray[np.float64]]) -> None:
+    """Raise InputError where so many weights cannot have this sum and this sum of squares."""
+    if not sums:
+        return
+    weight, squared = sums
+    with np.errstate(over="ignore"):
+        is_bad = weight**2 > numbers * squared * (1 + 1e-6)
+    if is_bad.any():
+        at = int(np.argmax(is_bad))
+        raise InputError(
+            "The sums of squared weights are too small for the sums of weights: no "
+            f"{counted(int(numbers[at]), 'row')} have weights of {weight[at]:g} together, and squares of "
+            f"{squared[at]:g}. In SQL they are sum(w * w)."
+        )
 
 
 def whole_numbers(argument: str, values: Any) -> npt.NDArray[np.int64]:

@@ -112,8 +112,11 @@ def plain_index(values: Sequence[Value] | pd.Index, name: Hashable = None) -> pd
         held = np.empty(len(values), dtype=object)
         held[:] = values  # pd.Index would make a MultiIndex of tuples
         return pd.Index(held, name=name, tupleize_cols=False)
-    if len(kinds_of(values)) > 1 or _needs_objects(values):
+    if len(kinds_of(values)) > 1:
         return pd.Index(values, dtype=object, name=name)
+    if {int, float} <= {*map(type, values)}:
+        values, dtype = _whole_or_objects(values)
+        return pd.Index(values, dtype=dtype, name=name)
     try:
         return pd.Index(values, name=name)
     except (NotImplementedError, TypeError, ValueError):
@@ -121,10 +124,12 @@ def plain_index(values: Sequence[Value] | pd.Index, name: Hashable = None) -> pd
         return pd.Index(values, dtype=object, name=name)
 
 
-def _needs_objects(values: list[Any]) -> bool:
-    """Whether whole numbers stand beside fractions that a float, which both would be, cannot hold."""
+def _whole_or_objects(values: list[Any]) -> tuple[list[Any], Any]:
+    """Numbers of both types as whole ones, where they are; 2**53 + 1 beside a fraction as it is."""
+    if all(type(value) is int or float(value).is_integer() for value in values):
+        return [*map(int, values)], None
     is_beyond = any(isinstance(value, int) and abs(value) > 2**53 for value in values)
-    return is_beyond and any(isinstance(value, float) for value in values)
+    return values, object if is_beyond else None
 
 
 def nullable(column: Any, kind: str) -> Any:

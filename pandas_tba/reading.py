@@ -21,6 +21,7 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _LINES = (".jsonl", ".ndjson", ".json")
 PARQUET, FEATHER = (".parquet", ".pq"), (".feather", ".arrow")
 _ROWS_AT_A_TIME = 250_000
+_OF_COUNTS = {"y_true", "y_pred", "n", "tba"}  # columns of a table of counts in text
 # as a number is written; 007 is a name
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"-?\d+")
@@ -172,14 +173,20 @@ def format_of(path: Path) -> tuple[str, Any]:
     texts, others = [*_SEPARATORS, *_LINES], [*PARQUET, *FEATHER]
     if kind in texts or (kind in others and not packed):
         return kind, packed
+    absent = "" if path.exists() else ", which is not there"
     raise InputError(
         f"FILE must end in one of {', '.join(texts)}, which may be packed ({', '.join(_PACKED)}), or of "
-        f"{', '.join(others)}, or be a folder of Parquet files; got {path.name!r}."
+        f"{', '.join(others)}, or be a folder of Parquet files; got {path.name!r}{absent}."
     )
 
 
 def check_columns(names: list[str], columns: Sequence[str], path: Path) -> None:
-    """ColumnError unless the file has each of the columns once."""
+    """ColumnError unless the file has each of the columns once; InputError for a file of counts."""
+    if {*names} >= _OF_COUNTS:
+        raise InputError(
+            f"{path.name} holds counts, as ConfusionCounts.to_table(text=True) writes them, and no "
+            "predictions. In Python: tba.report(tba.ConfusionCounts.from_table(pd.read_csv(...)))."
+        )
     others = [name for name in names if name not in columns]
     for column in columns:
         if column not in names:

@@ -28,8 +28,8 @@ class Remarks(NamedTuple):
 
     ``rules``: labels, abstain and pos_label as they were declared. ``seen``: labels of y_true and of
     y_pred that occur in no row of the table. ``model``: the column of the models. ``orders``: declared
-    orders, by column. ``names``: keys that do not bear the name of their column. Rows counted, and
-    rows left out, in all and by column. ``columns`` of the table as it was written.
+    orders, by column. ``names``: keys that do not bear the name of their column. Rows counted, lines
+    that say so, and rows left out, in all and by column. ``columns`` of the table as it was written.
     """
 
     rules: tuple[Any, Any, Any] = (None, (), None)
@@ -38,6 +38,7 @@ class Remarks(NamedTuple):
     orders: Mapping[Hashable, Sequence[Hashable]] = {}
     names: Mapping[Hashable, Hashable] = {}
     rows: int = 0
+    lines: int = 0
     n_missing: int = 0
     missing: Mapping[Hashable, int] = {}
     columns: Sequence[Hashable] = ()
@@ -126,6 +127,7 @@ def _written(remarks: Remarks) -> tuple[dict[str, Any], dict[str, InputError]]:
         "orders": [[name, *order] for name, order in remarks.orders.items()],
         "names": [[title, name] for title, name in remarks.names.items()],
         "rows": [[remarks.rows]],
+        "lines": [[remarks.lines]],
         "n_missing": [[remarks.n_missing]] if remarks.n_missing else [],
         "missing": [[name, rows] for name, rows in remarks.missing.items()],
         "columns": [remarks.columns],
@@ -140,6 +142,22 @@ def _written(remarks: Remarks) -> tuple[dict[str, Any], dict[str, InputError]]:
         else:
             said |= {name: held} if held else {}
     return said, faults
+
+
+def check_not_counts(frame: pd.DataFrame) -> None:
+    """Raise InputError for a table of counts where rows are to be counted."""
+    told = frame.attrs.get(REMARKS)
+    is_told = isinstance(told, Mapping) and isinstance(told.get("counts"), Mapping)
+    if is_told or (REMARKS in frame.columns and _starts_with_remarks(frame[REMARKS])):
+        raise InputError(
+            "The frame is a table of counts, as to_table() writes it. ConfusionCounts.from_table(frame) "
+            "reads it, and its functions are asked for the rest: tba.score(counts, t=0.5)."
+        )
+
+
+def _starts_with_remarks(column: Any) -> bool:
+    first = column.head(1).tolist()
+    return bool(first) and isinstance(first[0], str) and first[0].startswith('{"format"')
 
 
 def recalled(
@@ -157,14 +175,23 @@ def recalled(
     table = _in_order(_named(table, remarks.columns), remarks.orders)
     if rules != Remarks().rules:
         remarks = remarks._replace(rules=rules, seen=((), ()))
-    if model is not None or remarks.model not in table.columns:
+    if model is not None:
         remarks = remarks._replace(model=model)
+    if remarks.model is not None and remarks.model not in table.columns:
+        raise ColumnError(
+            f"no column {shown(remarks.model)} in the table, which holds the models, and models are not "
+            f"added up. Columns: {listed(table.columns)}."
+        )
     return table, remarks
 
 
 def _check_frame(table: Any) -> None:
     if not isinstance(table, pd.DataFrame):
-        raise KindError(f"`table` must be a pandas DataFrame; got {shown(type(table))}.")
+        kind = type(table)
+        raise KindError(
+            f"`table` must be a pandas DataFrame; got {kind.__module__}.{kind.__qualname__}. Make it one: "
+            "frame.to_pandas(), relation.df(), or pd.read_parquet(path)."
+        )
     if not table.columns.is_unique:
         twice = table.columns[table.columns.duplicated()]
         raise InputError(f"`table` has several columns named {listed(twice)}; rename them.")
@@ -182,7 +209,8 @@ def _said(table: pd.DataFrame) -> tuple[int | None, Any]:
     found = [(at, said) for at, said in enumerate(map(_in_json, texts)) if said is not None]
     if len(found) > 1:
         raise InputError(
-            f"The table holds {len(found)} tables of counts. Read each by itself, and add the counts."
+            f"The table holds {len(found)} tables of counts. Keep each in a file of its own, and add the "
+            "counts: sum(map(ConfusionCounts.from_table, tables))."
         )
     if not found and all(is_missing(text) or text == "" for text in texts):
         raise InputError(
@@ -209,7 +237,7 @@ def _in_json(text: Any) -> dict[str, Any] | None:
 def _check_no_brackets(table: pd.DataFrame) -> None:
     """Raise InputError where the labels are cells of a table in text, but its remarks are gone."""
     sides = [table[name] for name in ("y_true", "y_pred") if name in table.columns]
-    found = [value for side in sides for value in factorized(side)[1]]
+    found = [value for side in sides for value in factorized(side)[1] if value != ""]
     if found and all(in_brackets(value) for value in found):
         raise InputError(
             f"The labels stand in brackets, such as {shown(found[0])}, as to_table(text=True) writes "
@@ -252,8 +280,11 @@ def _values(column: pd.Series) -> pd.Series:
         held = np.array([text if isinstance(text, str) else repr(text) for text in held])
     codes, texts = factorized(held)
     values = np.empty(len(texts), dtype=object)
-    for at, text in enumerate(texts):
-        values[at] = value_of(text)
+    try:
+        for at, text in enumerate(texts):
+            values[at] = value_of(text)
+    except InputError as fault:
+        raise InputError(f"Column {shown(column.name)}: {fault} Is the file whole?") from None
     level = plain_index([value for value in values if not is_missing(value)])
     made = pd.Series(values[codes], column.index, dtype=object)
     return nullable(made, level.dtype.kind)
@@ -305,7 +336,7 @@ def _understood(said: Mapping[str, Any]) -> Remarks:
         name: [
             [read(part) for part in listed_parts(row)] for row in listed_parts(said.get(name, []))
         ]
-        for name in (*names, "rows", "n_missing", "missing", "columns")
+        for name in (*names, "rows", "lines", "n_missing", "missing", "columns")
     }
 
     def only(name: str, default: Any) -> Any:
@@ -323,10 +354,10 @@ def _understood(said: Mapping[str, Any]) -> Remarks:
     orders = {name: order for name, *order in told["orders"]}
     if any(len({*order}) < len(order) or any(map(is_missing, order)) for order in orders.values()):
         raise ValueError("an order holds a value twice, or none")
-    rows, n_missing, missing = only("rows", 0), only("n_missing", 0), dict(told["missing"])
-    if not all(
-        type(number) is int and number >= 0 for number in (rows, n_missing, *missing.values())
-    ):
+    missing = dict(told["missing"])
+    rows, lines, n_missing = (only(name, 0) for name in ("rows", "lines", "n_missing"))
+    numbers = (rows, lines, n_missing, *missing.values())
+    if not all(type(number) is int and number >= 0 for number in numbers):
         raise ValueError("numbers of rows are none")
     return Remarks(
         (labels, tuple(abstain), only("pos_label", None)),
@@ -335,6 +366,7 @@ def _understood(said: Mapping[str, Any]) -> Remarks:
         orders,
         dict(told["names"]),
         rows,
+        lines,
         n_missing,
         missing,
         tuple(columns),

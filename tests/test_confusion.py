@@ -279,3 +279,18 @@ def test_a_long_table_with_values_that_no_sample_shows():
     assert counts.labels.tolist() == [0, 1, 9]
     assert counts.groups.tolist() == [7, 5_000]
     assert counts.rows.tolist() == [n - 1, 1]
+
+
+def test_labels_are_whole_numbers_where_they_can_be():
+    frame = pd.DataFrame({"y_true": [1, 2, 3], "y_pred": [1.0, 2.0, 4.0]})
+    with pytest.warns(tba.InputWarning):
+        counts = tba.count(frame)
+    assert counts.labels.dtype == "int64"
+    assert counts.labels.tolist() == [1, 2, 3, 4]
+    halves = tba.count(frame.assign(y_true=[1, 2, 2.5]), labels=[1, 2, 2.5, 4])
+    assert halves.labels.tolist() == [1, 2, 2.5, 4]
+
+
+def test_repr_of_nothing():
+    empty = tba.count(pd.DataFrame({"y_true": [], "y_pred": []}))
+    assert repr(empty) == "<ConfusionCounts: 0 rows, 0 classes>"

@@ -344,7 +344,7 @@ FAULTS = {
     "a folder with another file": ("folder", lambda path: (path / "z.txt").write_text("text", encoding="utf-8"), "Cannot read the footer of '{path}/z.txt': "),
     "a folder without a file": ("folder", lambda path: [file.unlink() for file in path.iterdir()], "x.folder is a folder without a Parquet file."),
     "no file": ("feather", lambda path: path.unlink(), "No such file or directory: {path}"),
-    "no folder": ("folder", shutil.rmtree, "FILE must end in one of .csv, .tsv, .tab, .jsonl, .ndjson, .json, which may be packed (.gz, .bz2, .xz, .zip, .zst), or of .parquet, .pq, .feather, .arrow, or be a folder of Parquet files; got 'x.folder'."),
+    "no folder": ("folder", shutil.rmtree, "FILE must end in one of .csv, .tsv, .tab, .jsonl, .ndjson, .json, which may be packed (.gz, .bz2, .xz, .zip, .zst), or of .parquet, .pq, .feather, .arrow, or be a folder of Parquet files; got 'x.folder', which is not there."),
 }  # fmt: skip
 
 

@@ -453,7 +453,7 @@ def plain(**columns):
 BAD_TABLES = {
     "no table": (
         lambda: [1, 2],
-        "`table` must be a pandas DataFrame; got <class 'list'>.",
+        "`table` must be a pandas DataFrame; got builtins.list. Make it one: frame.to_pandas(), relation.df(), or pd.read_parquet(path).",
     ),
     "a column twice": (
         lambda: pd.concat([plain(), plain()[["n"]]], axis=1),
@@ -483,6 +483,22 @@ BAD_TABLES = {
         lambda: plain(y_true=pd.Series([True, 1], dtype=object)),
         "Column 'y_true' holds both booleans and numbers, such as True and 1, which would be one label. Convert it, for example with astype(int).",
     ),
+    "a sum of weights alone": (
+        lambda: plain(weight=[1.5, 2.5]),
+        "The table has a column 'weight' and none 'weight_squared'. Weights need both: in SQL sum(w) AS weight, sum(w * w) AS weight_squared. If it is a key, give it another name.",
+    ),
+    "squares that are too small": (
+        lambda: plain(weight=[1.5, 2.5], weight_squared=[2.25, 0.0]),
+        "The sums of squared weights are too small for the sums of weights: no 2 rows have weights of 2.5 together, and squares of 0. In SQL they are sum(w * w).",
+    ),
+    "models that are gone": (
+        lambda: tba.count(FRAME, model="name").to_table().drop(columns="model"),
+        "no column 'model' in the table, which holds the models, and models are not added up. Columns: 'y_true', 'y_pred', 'n'.",
+    ),
+    "text without a line of no rows": (
+        lambda: tba.count(CATEGORIES, by="segment", observed=False).to_table(text=True).iloc[:-1],
+        "The table holds 60 rows in 25 lines, but was written with 60 in 26: lines are gone, added or changed. Read it whole.",
+    ),
     "one weight of two": (
         lambda: tba.count(FRAME, sample_weight="w").to_table().drop(columns="weight_squared"),
         "no column 'weight_squared' in the table, which was written with weights. Keep weight and weight_squared, or name them.",
@@ -501,22 +517,22 @@ BAD_TABLES = {
     ),
     "text without a line": (
         lambda: in_text().drop(index=3),
-        "The table holds 56 rows, but was written with 60: lines are gone, added or changed. Read it whole.",
+        "The table holds 56 rows in 8 lines, but was written with 60 in 9: lines are gone, added or changed. Read it whole.",
     ),
     "text with the first lines": (
         lambda: csv(in_text(), nrows=3),
-        "The table holds 12 rows, but was written with 60: lines are gone, added or changed. Read it whole.",
+        "The table holds 12 rows in 2 lines, but was written with 60 in 9: lines are gone, added or changed. Read it whole.",
     ),
     "lines of another table": (
         lambda: pd.concat([in_text(), in_text().iloc[1:]]),
-        "The table holds 120 rows, but was written with 60: lines are gone, added or changed. Read it whole.",
+        "The table holds 120 rows in 18 lines, but was written with 60 in 9: lines are gone, added or changed. Read it whole.",
     ),
     "text without remarks": (lambda: csv(in_text().drop(columns="tba")), GONE),
     "text with remarks of another name": (lambda: csv(in_text().rename(columns={"tba": "TBA"})), GONE),
     "text with other remarks": (lambda: csv(changed(0, "tba", "garbage")), GONE),
     "two tables": (
         lambda: pd.concat([in_text(), in_text()]),
-        "The table holds 2 tables of counts. Read each by itself, and add the counts.",
+        "The table holds 2 tables of counts. Keep each in a file of its own, and add the counts: sum(map(ConfusionCounts.from_table, tables)).",
     ),
     "without the first line": (
         lambda: in_text().iloc[1:],
@@ -528,19 +544,19 @@ BAD_TABLES = {
     ),
     "no brackets": (
         lambda: changed(2, "y_true", "a"),
-        "'a' is not what to_table(text=True) writes: a value in brackets.",
+        "Column 'y_true': 'a' is not what to_table(text=True) writes: a value in brackets. Is the file whole?",
     ),
     "two values": (
         lambda: changed(2, "y_true", "[1, 2]"),
-        "'[1, 2]' is not what to_table(text=True) writes: a value in brackets.",
+        "Column 'y_true': '[1, 2]' is not what to_table(text=True) writes: a value in brackets. Is the file whole?",
     ),
     "an unknown kind": (
         lambda: changed(2, "y_true", '[{"colour": "red"}]'),
-        "{'colour': 'red'} spells no value.",
+        "Column 'y_true': {'colour': 'red'} spells no value. Is the file whole?",
     ),
     "no date": (
         lambda: changed(2, "segment", '[{"date": "2024-13-01"}]'),
-        "{'date': '2024-13-01'} spells no value.",
+        "Column 'segment': {'date': '2024-13-01'} spells no value. Is the file whole?",
     ),
     "no number": (
         lambda: changed(2, "n", "many"),
@@ -595,6 +611,69 @@ def test_what_no_table_can_be_made_of(case):
     with pytest.raises(tba.InputError) as raised:
         ask()
     assert str(raised.value) == expected
+
+
+def counts_in(tmp_path, way):
+    """A table of counts where predictions are expected."""
+    table = tba.count(FRAME).to_table(text=way == "text")
+    if way in ("attrs", "text"):
+        return lambda: tba.count(table)
+    table.to_parquet(tmp_path / "counts.parquet")
+    if way == "parquet":
+        return lambda: tba.count_parquet(tmp_path / "counts.parquet")
+    pq = pytest.importorskip("pyarrow.parquet")
+    return lambda: tba.count(pq.read_table(tmp_path / "counts.parquet"))
+
+
+@pytest.mark.parametrize("way", ["attrs", "text", "parquet", "arrow"])
+def test_counts_are_no_predictions(tmp_path, way):
+    ask = counts_in(tmp_path, way)
+    with pytest.raises(tba.InputError) as raised:
+        ask()
+    assert str(raised.value) == (
+        "The frame is a table of counts, as to_table() writes it. ConfusionCounts.from_table(frame) "
+        "reads it, and its functions are asked for the rest: tba.score(counts, t=0.5)."
+    )
+
+
+def test_labels_that_are_only_predicted_are_named_once():
+    table = plain(y_pred=["a", "c"])
+    with pytest.warns(tba.InputWarning, match="^Predicted, but never in y_true: 'c'") as raised:
+        from_table(table)
+    assert [warning.filename for warning in raised] == [__file__]
+    with pytest.warns(tba.InputWarning):
+        counts = tba.count(table.drop(columns="n"))
+    assert_same(from_table(counts.to_table()), counts)  # who counted was warned
+
+
+def test_keys_of_different_kinds_never_meet():
+    days = pd.to_datetime(["2024-01-01", "2024-01-02"])
+    frame = pd.DataFrame({"y_true": ["a", "b"], "y_pred": ["a", "a"], "day": days})
+    counts, others = (
+        tba.count(part, by="day") for part in (frame, frame.assign(day=days.astype(str)))
+    )
+    with pytest.warns(tba.InputWarning) as raised:
+        both = counts + others
+    assert len(both) == 4
+    assert [str(warning.message) for warning in raised] == [
+        (
+            "Key 'day' holds datetime (Timestamp('2024-01-01 00:00:00'), Timestamp('2024-01-02 00:00:00')) "
+            "in one part, and text ('2024-01-01', '2024-01-02') in the other, which are never the same "
+            "group. Bring them to one type before they are counted."
+        )
+    ]
+
+
+def test_models_are_added_to_models_alone():
+    counts = tba.count(FRAME, model="name")
+    table = counts.to_table()
+    table.attrs = {}
+    with pytest.raises(tba.InputError) as raised:
+        counts + from_table(table)
+    assert str(raised.value) == (
+        "Counts can be added only when both have models or none; 'model' holds models in one of them, "
+        "and is an ordinary key in the other. Tell from_table(..., model='model')."
+    )
 
 
 def test_an_ordinary_key_may_be_named_tba():

@@ -114,7 +114,7 @@ def test_an_unknown_format_is_named(tmp_path, name):
     text = (
         "FILE must end in one of .csv, .tsv, .tab, .jsonl, .ndjson, .json, which may be packed (.gz, "
         ".bz2, .xz, .zip, .zst), or of .parquet, .pq, .feather, .arrow, or be a folder of Parquet "
-        f"files; got {name!r}."
+        f"files; got {name!r}, which is not there."
     )
     with pytest.raises(tba.InputError, match=f"^{re.escape(text)}$"):
         format_of(tmp_path / name)

@@ -538,6 +538,37 @@ def test_no_file_stays_open(folder, monkeypatch):
     assert all(file.closed for file in files)
 
 
+def test_folders_are_counted_one_at_a_time(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        FRAME.to_parquet(tmp_path / name / "part.parquet")
+    with pytest.raises(tba.InputError) as raised:
+        count_parquet([tmp_path / "a", tmp_path / "b"])
+    assert str(raised.value).startswith("`source` must list files; ")
+    assert str(raised.value).endswith(
+        " is a folder. Give one folder, which may hold others, or the files: "
+        "glob.glob(f'{folder}/**/*.parquet', recursive=True)."
+    )
+    with pytest.raises(
+        FileNotFoundError, match=r"Patterns are not looked up: give the folder, or glob\."
+    ):
+        count_parquet(tmp_path / "*" / "*.parquet")
+
+
+@pytest.mark.parametrize(
+    ("frame", "step"),
+    [
+        ("predictions", "count_parquet() counts Parquet files by their path"),
+        ([FRAME, FRAME], "count_batches() counts several frames"),
+        (iter([FRAME]), "count_batches() counts several frames"),
+    ],
+    ids=["path", "list", "iterator"],
+)
+def test_what_is_no_frame_is_told_where_to_go(frame, step):
+    with pytest.raises(tba.KindError, match=re.escape(step)):
+        tba.count(frame)
+
+
 def shards(number):
     """Shards of a job: few large groups and many small ones, and labels that come and go."""
     rng = np.random.default_rng(3)

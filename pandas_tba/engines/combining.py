@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 from numbers import Real
 from operator import add
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,10 +145,16 @@ def question_of(empty: pd.DataFrame, columns: Columns, by: Any) -> Question:
 def not_a_frame(frame: Any) -> KindError:
     """The error for what no engine knows."""
     kind = type(frame)
+    step = "Put the rows into a frame first, for example pd.DataFrame(rows)."
+    if isinstance(frame, (str, PathLike)):
+        step = (
+            "count_parquet() counts Parquet files by their path; what else is a file, read first."
+        )
+    elif isinstance(frame, (list, tuple, Iterator)):
+        step = f"count_batches() counts several frames. {step}"
     return KindError(
         "`frame` must be a frame of pandas, Polars, PyArrow, DuckDB, Dask, Spark SQL, or of another "
-        f"engine that narwhals knows; got {kind.__module__}.{kind.__qualname__}. Put the rows into "
-        "a frame first, for example pd.DataFrame(rows)."
+        f"engine that narwhals knows; got {kind.__module__}.{kind.__qualname__}. {step}"
     )
 
 

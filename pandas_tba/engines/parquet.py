@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,16 +83,38 @@ def _dataset(source: Any) -> Any:
     try:
         return ds.dataset(source, format="parquet", partitioning="hive")
     except FileNotFoundError as fault:
+        is_pattern = isinstance(source, (str, Path)) and "*" in str(source)
+        step = (
+            " Patterns are not looked up: give the folder, or glob.glob(...)." if is_pattern else ""
+        )
         raise FileNotFoundError(
-            f"`source`: there is no file or folder {shown(str(fault))}."
+            f"`source`: there is no file or folder {shown(str(fault))}.{step}"
         ) from fault
     except (ArrowException, OSError, UnicodeError) as fault:
-        raise _unreadable(shown(source), fault) from fault
+        raise _no_folders(source) or _unreadable(shown(source), fault) from fault
     except (TypeError, ValueError) as fault:
         raise KindError(
             "`source` must be a path, a list of paths, or a dataset of Parquet files; got "
             f"{type(source).__name__}. Frames and tables are counted by count()."
         ) from fault
+
+
+def _no_folders(source: Any) -> InputError | None:
+    """The error for a list that holds folders, None where it holds none."""
+    for path in source if isinstance(source, (list, tuple)) else []:
+        if isinstance(path, (str, Path)) and _is_folder(path):
+            return InputError(
+                f"`source` must list files; {shown(str(path))} is a folder. Give one folder, which may "
+                "hold others, or the files: glob.glob(f'{folder}/**/*.parquet', recursive=True)."
+            )
+    return None
+
+
+def _is_folder(path: str | Path) -> bool:
+    try:
+        return Path(path).is_dir()
+    except OSError:  # too long for a name
+        return False
 
 
 def _files(dataset: Any) -> list[File]:

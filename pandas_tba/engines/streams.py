@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
@@ -33,8 +34,12 @@ def schema_of(data: Any) -> Any:
 
 
 def without_rows_of(schema: Any) -> pd.DataFrame:
-    """A pandas frame of these columns."""
-    return _with_signed_indices(schema.empty_table()).to_pandas()
+    """A pandas frame of these columns, with the attrs that pandas wrote beside them."""
+    frame: pd.DataFrame = _with_signed_indices(schema.empty_table()).to_pandas()
+    written = (schema.metadata or {}).get(b"PANDAS_ATTRS")
+    if written is not None:
+        frame.attrs = json.loads(written)
+    return frame
 
 
 def _with_signed_indices(table: Any) -> Any:
