@@ -118,7 +118,7 @@ class Cells:
         if n_groups * n_labels > _MOST_SUMS:
             raise InputError(
                 f"{n_groups:,} groups of {n_labels:,} labels are too many for one table. Group by "
-                "fewer keys, or join rare labels."
+                "fewer keys, or make one label of rare ones."
             )
         held = np.zeros(n_labels * n_groups, dtype=numbers.dtype)
         np.add.at(held, label * n_groups + group, numbers)

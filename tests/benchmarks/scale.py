@@ -46,7 +46,7 @@ def combinations(counts):
 
 def sent_and_left(n_rows, n_parts):
     """Lines of the table of combinations, time and memory."""
-    yield "| Groups | Labels | Combinations sent | left | MB sent | left | Seconds | Peak, MB |"
+    yield "| Groups | Labels | Combinations sent | in the result | MB sent | in the result | Seconds | Peak, MB |"
     yield "| --: | --: | --: | --: | --: | --: | --: | --: |"
     for n_groups, n_labels in CASES:
         asked = {"by": "g", "labels": range(n_labels)}
