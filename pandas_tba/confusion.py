@@ -374,19 +374,20 @@ class ConfusionCounts:
         Parameters
         ----------
         table : DataFrame
-            One row for each combination of labels and keys; a combination may stand in several.
+            One row for each combination of labels and keys; a combination may stand in several. Or
+            what `to_table` made, also in text.
         y_true, y_pred, n : column names
             True label, predicted label and number of rows.
         weight, weight_squared : column names, optional
             Sums of the weights of these rows, and of their squares; both or neither. Columns of
-            these names are taken for them when both are there.
+            these names are taken for them.
         by : column name, or list of them, optional
             Keys of the groups; all other columns by default.
         model : column name, optional
             The key that holds the model.
         labels, abstain, pos_label
             As in `count`. Without `labels` the classes are the labels of y_true that have rows.
-            None of them given, and no model: what `to_table` says of them in ``table.attrs``.
+            Where none is given, or no model: what `to_table` says of them.
 
         Returns
         -------
@@ -397,7 +398,15 @@ class ConfusionCounts:
         ColumnError
             If a column is missing.
         InputError
-            If a number of rows is negative, infinite, missing or a fraction, or a label missing.
+            If a number of rows is negative, infinite, missing or a fraction, or a label missing; if
+            sums of weights do not go together; if a table in text is not whole.
+        KindError
+            If `table` is no DataFrame, or labels are of kinds that never match.
+
+        Warns
+        -----
+        InputWarning
+            If a label is predicted and never true, unless `to_table` made the table.
 
         Examples
         --------

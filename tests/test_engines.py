@@ -375,13 +375,17 @@ def test_schema_is_for_pandas(made):
 @pytest.mark.parametrize("frame", [[1, 2], {"y_true": [1]}, None, "frame", np.zeros(3)])
 def test_what_no_engine_knows(frame, asked):
     kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
+    step = "Put the rows into a frame first, for example pd.DataFrame(rows)."
+    step = {
+        str: "A path of Parquet files is for count_parquet(), or pyarrow.dataset.dataset(path).",
+        list: f"count_batches() counts several frames. {step}",
+    }.get(type(frame), step)
     ask, question, _ = COMING_BACK[asked]
     with pytest.raises(tba.KindError) as raised:
         ask(frame, **question)
     assert str(raised.value) == (
         "`frame` must be a frame of pandas, Polars, PyArrow, DuckDB, Dask, Spark SQL, or of another "
-        f"engine that narwhals knows; got {kind}. Put the rows into a frame first, for example "
-        "pd.DataFrame(rows)."
+        f"engine that narwhals knows; got {kind}. {step}"
     )
 
 

@@ -558,7 +558,7 @@ def test_folders_are_counted_one_at_a_time(tmp_path):
 @pytest.mark.parametrize(
     ("frame", "step"),
     [
-        ("predictions", "count_parquet() counts Parquet files by their path"),
+        ("predictions", "A path of Parquet files is for count_parquet()"),
         ([FRAME, FRAME], "count_batches() counts several frames"),
         (iter([FRAME]), "count_batches() counts several frames"),
     ],

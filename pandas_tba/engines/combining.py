@@ -147,9 +147,7 @@ def not_a_frame(frame: Any) -> KindError:
     kind = type(frame)
     step = "Put the rows into a frame first, for example pd.DataFrame(rows)."
     if isinstance(frame, (str, PathLike)):
-        step = (
-            "count_parquet() counts Parquet files by their path; what else is a file, read first."
-        )
+        step = "A path of Parquet files is for count_parquet(), or pyarrow.dataset.dataset(path)."
     elif isinstance(frame, (list, tuple, Iterator)):
         step = f"count_batches() counts several frames. {step}"
     return KindError(
