@@ -27,6 +27,7 @@ from pandas_tba.interchange import (
     table_of,
     weight_columns,
     whole_numbers,
+    with_unseen,
 )
 from pandas_tba.labelling import (
     LabelRules,
@@ -416,7 +417,7 @@ class ConfusionCounts:
         0.75
         """
         table, told = recalled(table, label_rules(labels, abstain, pos_label), model)
-        weights = weight_columns(table, weight, weight_squared, told)
+        weights = weight_columns(table, weight, weight_squared, told, has_keys=by is not None)
         parts = (y_true, y_pred, n, *weights, *(() if told.model is None else (told.model,)))
         keys = key_columns(table, by, parts, told)
         groups, place = groups_of_table(table, keys, told)
@@ -429,7 +430,7 @@ class ConfusionCounts:
         sides = [occurring(table[name], numbers, name) for name in (y_true, y_pred)]
         (truth, truth_codes), (prediction, predicted_codes) = sides
         observed = [
-            side._replace(values=[*side.values, *unseen], rows=[*side.rows, *(0 for _ in unseen)])
+            with_unseen(side, unseen)
             for side, unseen in zip((truth, prediction), told.seen, strict=True)
         ]
         known = label_set(label_rules(*told.rules), observed[0], observed[1:])

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.errors import ColumnError, InputError, InputWarning, listed, nearest, shown, warn
-from pandas_tba.levels import kinds_of, order_of, plain_index, positions, union
+from pandas_tba.levels import alike, kinds_of, order_of, plain_index, positions, union
 
 Codes = npt.NDArray[np.intp]
 
@@ -134,8 +134,8 @@ def check_no_models(argument: str, names: Sequence[Hashable], model: Hashable | 
 
 
 def _joined_level(first: Groups, second: Groups, key: int) -> tuple[pd.Index, bool]:
-    parts = [first.levels[key].tolist(), second.levels[key].tolist()]
-    if parts[0] == parts[1]:
+    parts = alike([first.levels[key].tolist(), second.levels[key].tolist()])
+    if parts[0] == parts[1] and first.levels[key].dtype == second.levels[key].dtype:
         return first.levels[key], first.declared[key] and second.declared[key]
     orders = [
         part if groups.declared[key] else None

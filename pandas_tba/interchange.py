@@ -14,7 +14,7 @@ from pandas_tba.encoding import encode, is_mixed, of_all_rows
 from pandas_tba.errors import ColumnError, InputError, KindError, counted, listed, nearest, shown
 from pandas_tba.groups import Codes, Groups, check_no_models, sorted_groups
 from pandas_tba.labelling import LabelSet, Observed
-from pandas_tba.levels import nullable, plain_index, positions, union
+from pandas_tba.levels import kinds_of, nullable, plain_index, positions, union
 from pandas_tba.remarks import NUMBERS, Remarks, as_text, titles, with_attrs
 
 
@@ -179,8 +179,21 @@ def occurring(
     ), codes.reshape(-1)
 
 
+def with_unseen(side: Observed, unseen: Sequence[Hashable]) -> Observed:
+    """The labels that have rows, and those that had none left; not where they were renamed since."""
+    if side.values and not kinds_of(unseen) <= kinds_of(side.values):
+        return side
+    values, rows = [*side.values, *unseen], [*side.rows, *(0 for _ in unseen)]
+    return side._replace(values=values, rows=rows)
+
+
 def weight_columns(
-    table: pd.DataFrame, weight: Hashable | None, weight_squared: Hashable | None, told: Remarks
+    table: pd.DataFrame,
+    weight: Hashable | None,
+    weight_squared: Hashable | None,
+    told: Remarks,
+    *,
+    has_keys: bool,
 ) -> tuple[Hashable, ...]:
     """Names of the columns that hold sums of weights and of their squares, if any do."""
     default = NUMBERS[1:]
@@ -191,11 +204,11 @@ def weight_columns(
                 f"no column {shown(lacking[0])} in the table, which was written with weights. Keep "
                 "weight and weight_squared, or name them."
             )
-        if len(lacking) == 1:
-            (there,) = (name for name in default if name != lacking[0])
+        there = next((name for name in default if name in table.columns), None)
+        if len(lacking) == 1 and there and not has_keys and _are_numbers(table[there]):
             raise InputError(
                 f"The table has a column {shown(there)} and none {shown(lacking[0])}. Weights need both: in "
-                "SQL sum(w) AS weight, sum(w * w) AS weight_squared. If it is a key, give it another name."
+                "SQL sum(w) AS weight, sum(w * w) AS weight_squared. If it is a key, name the keys: by=[...]."
             )
         return () if lacking else default
     if weight is None or weight_squared is None:
@@ -204,6 +217,14 @@ def weight_columns(
             "in SQL sum(w * w), beside the sum of weights."
         )
     return (weight, weight_squared)
+
+
+def _are_numbers(column: pd.Series) -> bool:
+    try:
+        column.astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def sums_of_weights(name: str, column: pd.Series) -> npt.NDArray[np.float64]:
@@ -230,7 +251,7 @@ def check_sums(numbers: npt.NDArray[np.int64], sums: Sequence[npt.NDArray[np.flo
         return
     weight, squared = sums
     with np.errstate(over="ignore"):
-        is_bad = weight**2 > numbers * squared * (1 + 1e-6)
+        is_bad = 0.5 * weight**2 > numbers * squared  # sums may have been rounded
     if is_bad.any():
         at = int(np.argmax(is_bad))
         raise InputError(

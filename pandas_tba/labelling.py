@@ -20,6 +20,7 @@ from pandas_tba.errors import (
 )
 from pandas_tba.levels import (
     Value,
+    alike,
     as_python,
     in_order,
     is_missing,
@@ -159,10 +160,10 @@ def label_set(rules: LabelRules, truth: Observed, predictions: Sequence[Observed
 def joined_labels(first: LabelSet, second: LabelSet) -> LabelSet:
     """The label set that one pass over the rows of both would have found."""
     order = first.order if first.order == second.order else None
-    sides = [
-        dict.fromkeys([*mine, *other]) for mine, other in zip(first.seen, second.seen, strict=True)
-    ]
-    observed = [Observed("labels", [*side], [0] * len(side), order) for side in sides]
+    observed = []
+    for name, *sides in zip(("y_true", "y_pred"), first.seen, second.seen, strict=True):
+        values = [*dict.fromkeys(value for side in alike(sides) for value in side)]
+        observed.append(Observed(name, values, [0] * len(values), order))
     return label_set(first.rules, observed[0], observed[1:])
 
 

@@ -126,10 +126,26 @@ def plain_index(values: Sequence[Value] | pd.Index, name: Hashable = None) -> pd
 
 def _whole_or_objects(values: list[Any]) -> tuple[list[Any], Any]:
     """Numbers of both types as whole ones, where they are; 2**53 + 1 beside a fraction as it is."""
-    if all(type(value) is int or float(value).is_integer() for value in values):
+    if all(type(value) is int or _is_whole(value) for value in values):
         return [*map(int, values)], None
     is_beyond = any(isinstance(value, int) and abs(value) > 2**53 for value in values)
     return values, object if is_beyond else None
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, float) and value.is_integer() and abs(value) < 2**63
+
+
+def alike(parts: Sequence[Sequence[Value]]) -> list[list[Value]]:
+    """The parts, in all of which equal numbers have one type: whole ones are int, booleans too."""
+    types = {type(value) for part in parts for value in part}
+    if len(types & {bool, int, float}) < 2:
+        return [[*part] for part in parts]
+    return [[_as_whole(value) for value in part] for part in parts]
+
+
+def _as_whole(value: Any) -> Value:
+    return int(value) if isinstance(value, bool) or _is_whole(value) else value
 
 
 def nullable(column: Any, kind: str) -> Any:

@@ -105,7 +105,18 @@ def _header(path: Path, asked: dict[str, Any], columns: Sequence[str]) -> list[s
     header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False, **asked)
     found = zip(header.iloc[0], names, strict=False)
     check_columns([written or name for written, name in found], columns, path)
+    if {*names} >= _OF_COUNTS:
+        _check_no_counts(pd.read_csv(path, nrows=1, usecols=["tba"], dtype=str, **asked), path)
     return names
+
+
+def _check_no_counts(first: pd.DataFrame, path: Path) -> None:
+    """Raise InputError where the first row is the one that says what counts are."""
+    if first["tba"].astype(str).str.startswith('{"format"').any():
+        raise InputError(
+            f"{path.name} holds counts, as ConfusionCounts.to_table(text=True) writes them, and no "
+            "predictions. In Python: tba.report(tba.ConfusionCounts.from_table(pd.read_csv(...)))."
+        )
 
 
 def _check_numbers(path: Path, asked: dict[str, Any], numbers: Sequence[str]) -> None:
@@ -147,6 +158,8 @@ def _chosen(part: pd.DataFrame, columns: Sequence[str], path: Path) -> pd.DataFr
     if not all(isinstance(name, str) for name in part.columns):
         raise ValueError("got a list")
     check_columns(list(part.columns), columns, path)
+    if {*part.columns} >= _OF_COUNTS:
+        _check_no_counts(part.head(1), path)
     return part[list(columns)]
 
 
@@ -181,12 +194,7 @@ def format_of(path: Path) -> tuple[str, Any]:
 
 
 def check_columns(names: list[str], columns: Sequence[str], path: Path) -> None:
-    """ColumnError unless the file has each of the columns once; InputError for a file of counts."""
-    if {*names} >= _OF_COUNTS:
-        raise InputError(
-            f"{path.name} holds counts, as ConfusionCounts.to_table(text=True) writes them, and no "
-            "predictions. In Python: tba.report(tba.ConfusionCounts.from_table(pd.read_csv(...)))."
-        )
+    """ColumnError unless the file has each of the columns once."""
     others = [name for name in names if name not in columns]
     for column in columns:
         if column not in names:

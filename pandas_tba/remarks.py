@@ -148,7 +148,9 @@ def check_not_counts(frame: pd.DataFrame) -> None:
     """Raise InputError for a table of counts where rows are to be counted."""
     told = frame.attrs.get(REMARKS)
     is_told = isinstance(told, Mapping) and isinstance(told.get("counts"), Mapping)
-    if is_told or (REMARKS in frame.columns and _starts_with_remarks(frame[REMARKS])):
+    if (is_told and "n" in frame.columns) or (
+        REMARKS in frame.columns and _starts_with_remarks(frame[REMARKS])
+    ):
         raise InputError(
             "The frame is a table of counts, as to_table() writes it. ConfusionCounts.from_table(frame) "
             "reads it, and its functions are asked for the rest: tba.score(counts, t=0.5)."
@@ -156,7 +158,7 @@ def check_not_counts(frame: pd.DataFrame) -> None:
 
 
 def _starts_with_remarks(column: Any) -> bool:
-    first = column.head(1).tolist()
+    first = column.head(1).tolist() if isinstance(column, pd.Series) else []
     return bool(first) and isinstance(first[0], str) and first[0].startswith('{"format"')
 
 
@@ -203,7 +205,7 @@ def _said(table: pd.DataFrame) -> tuple[int | None, Any]:
     told = told.get("counts") if isinstance(told, Mapping) else None
     if isinstance(told, Mapping) and "format" in told:
         return None, told
-    if REMARKS not in table.columns:
+    if REMARKS not in table.columns or table.columns.nlevels > 1:
         return None, {}
     texts = table[REMARKS].tolist()
     found = [(at, said) for at, said in enumerate(map(_in_json, texts)) if said is not None]
@@ -211,11 +213,6 @@ def _said(table: pd.DataFrame) -> tuple[int | None, Any]:
         raise InputError(
             f"The table holds {len(found)} tables of counts. Keep each in a file of its own, and add the "
             "counts: sum(map(ConfusionCounts.from_table, tables))."
-        )
-    if not found and all(is_missing(text) or text == "" for text in texts):
-        raise InputError(
-            f"Column {shown(REMARKS)} is empty: the first line of the table, which "
-            "to_table(text=True) writes, is gone. Read the table with it, whole."
         )
     return found[0] if found else (None, {})
 
@@ -237,13 +234,17 @@ def _in_json(text: Any) -> dict[str, Any] | None:
 def _check_no_brackets(table: pd.DataFrame) -> None:
     """Raise InputError where the labels are cells of a table in text, but its remarks are gone."""
     sides = [table[name] for name in ("y_true", "y_pred") if name in table.columns]
-    found = [value for side in sides for value in factorized(side)[1] if value != ""]
+    found = [value for side in sides for value in side.tolist() if not _is_empty(value)]
     if found and all(in_brackets(value) for value in found):
         raise InputError(
             f"The labels stand in brackets, such as {shown(found[0])}, as to_table(text=True) writes "
             f"them, but its first line, in column {shown(REMARKS)}, is gone. Read the table with it, "
             "whole; or give labels=[...] if brackets are part of the labels."
         )
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, (str, float)) and value in ("", np.nan))
 
 
 def _without_brackets(table: pd.DataFrame, at: int, columns: Sequence[Hashable]) -> pd.DataFrame:

@@ -294,3 +294,24 @@ def test_labels_are_whole_numbers_where_they_can_be():
 def test_repr_of_nothing():
     empty = tba.count(pd.DataFrame({"y_true": [], "y_pred": []}))
     assert repr(empty) == "<ConfusionCounts: 0 rows, 0 classes>"
+
+
+SHARDS = {
+    "booleans and numbers": ([True, False], [0, 1, 2], [0, 1, 2]),
+    "booleans and the same numbers": ([True, False], [0, 1], [0, 1]),
+    "whole numbers and fractions": ([0, 1], [0.0, 1.0], [0, 1]),
+    "numbers of both types": ([3, 1], [2.5, 3.0], [1, 2.5, 3]),
+}
+
+
+@pytest.mark.parametrize("case", SHARDS)
+def test_keys_of_shards_have_one_type_in_any_order(case):
+    *parts, expected = SHARDS[case]
+    shards = [
+        tba.count(pd.DataFrame({"y_true": ["a"] * len(keys), "y_pred": "a", "k": keys}), by="k")
+        for keys in parts
+    ]
+    for first, second in (shards, shards[::-1]):
+        groups = (first + second).groups
+        assert groups.tolist() == expected
+        assert [*map(type, groups.tolist())] == [*map(type, pd.Index(expected).tolist())]

@@ -485,7 +485,7 @@ BAD_TABLES = {
     ),
     "a sum of weights alone": (
         lambda: plain(weight=[1.5, 2.5]),
-        "The table has a column 'weight' and none 'weight_squared'. Weights need both: in SQL sum(w) AS weight, sum(w * w) AS weight_squared. If it is a key, give it another name.",
+        "The table has a column 'weight' and none 'weight_squared'. Weights need both: in SQL sum(w) AS weight, sum(w * w) AS weight_squared. If it is a key, name the keys: by=[...].",
     ),
     "squares that are too small": (
         lambda: plain(weight=[1.5, 2.5], weight_squared=[2.25, 0.0]),
@@ -534,10 +534,7 @@ BAD_TABLES = {
         lambda: pd.concat([in_text(), in_text()]),
         "The table holds 2 tables of counts. Keep each in a file of its own, and add the counts: sum(map(ConfusionCounts.from_table, tables)).",
     ),
-    "without the first line": (
-        lambda: in_text().iloc[1:],
-        "Column 'tba' is empty: the first line of the table, which to_table(text=True) writes, is gone. Read the table with it, whole.",
-    ),
+    "without the first line": (lambda: in_text().iloc[1:], GONE),
     "half a first line": (
         lambda: changed(0, "tba", '{"format": 1, "vers'),
         "Column 'tba' holds '{\"format\": 1, \"vers', which is not whole: it is JSON as to_table(text=True) writes it.",
@@ -674,6 +671,51 @@ def test_models_are_added_to_models_alone():
         "Counts can be added only when both have models or none; 'model' holds models in one of them, "
         "and is an ordinary key in the other. Tell from_table(..., model='model')."
     )
+
+
+@pytest.mark.parametrize("digits", [2, 4, 6])
+def test_sums_of_weights_may_be_rounded(digits):
+    for weight in (0.336, 2 / 3, 0.37):
+        sums = {
+            "weight": np.round([weight, 2 * weight], digits),
+            "weight_squared": np.round([weight**2, 2 * weight**2], digits),
+        }
+        assert from_table(plain(**sums)).weight.sum() == pytest.approx(3 * weight, abs=0.02)
+
+
+def test_keys_named_like_columns_of_ours():
+    assert from_table(plain(weight=["hi", "lo"])).groups.tolist() == ["hi", "lo"]
+    assert from_table(plain(weight=[1, 2]), by="weight").groups.tolist() == [1, 2]
+    for empty in (None, "", np.nan):
+        assert len(from_table(plain(tba=[empty, empty]), by="tba")) == 1
+    columns = pd.MultiIndex.from_tuples([("t", ""), ("p", ""), ("n", ""), ("tba", "z")])
+    table = pd.DataFrame([["a", "a", 1, "k"]], columns=columns)
+    names = {"y_true": ("t", ""), "y_pred": ("p", ""), "n": ("n", "")}
+    assert from_table(table, **names).groups.tolist() == ["k"]
+    frame = pd.DataFrame([[0, 0, 1, 2]], columns=["y_true", "y_pred", "tba", "tba"])
+    assert tba.count(frame).rows.tolist() == [1]
+
+
+def test_labels_that_were_renamed_since():
+    counts = tba.count(
+        DROPPED.assign(y_true=[0, 1, 2, 0], y_pred=[0, 1, 1, 1]), by="g", dropna=True
+    )
+    table = counts.to_table()
+    names = {0: "no", 1: "yes", 2: "perhaps"}
+    renamed = table.assign(y_true=table["y_true"].map(names), y_pred=table["y_pred"].map(names))
+    assert from_table(renamed).labels.tolist() == ["no", "yes"]
+
+
+def test_rows_made_of_counts_are_rows_again():
+    table = tba.count(FRAME).to_table()
+    rows = table.loc[table.index.repeat(table["n"]), ["y_true", "y_pred"]]
+    assert_same(tba.count(rows), tba.count(FRAME))
+
+
+def test_labels_that_cannot_be_hashed_are_none():
+    table = plain(y_true=[[1], [0]])
+    with pytest.raises(tba.KindError, match="holds a list"):
+        from_table(table)
 
 
 def test_an_ordinary_key_may_be_named_tba():

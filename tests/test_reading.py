@@ -192,3 +192,16 @@ def test_a_column_without_numbers_is_named(tmp_path):
     text = "x.csv: column 'sex' must hold numbers; could not convert string to float: 'Female'."
     with pytest.raises(tba.KindError, match=f"^{re.escape(text)}$"):
         read_table(path, ["y_true", "sex", "p_logit"], numbers=["p_logit", "sex"])
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x.jsonl"])
+def test_counts_are_no_predictions(tmp_path, name):
+    counts = tba.count(INCOME, y_pred="forest").to_table(text=True)
+    text = (
+        f"{name} holds counts, as ConfusionCounts.to_table(text=True) writes them, and no predictions. "
+        "In Python: tba.report(tba.ConfusionCounts.from_table(pd.read_csv(...)))."
+    )
+    with pytest.raises(tba.InputError, match=f"^{re.escape(text)}$"):
+        read_table(written(tmp_path, name, counts), ["y_true", "y_pred"])
+    rows = INCOME[["y_true"]].assign(y_pred=INCOME["forest"], n=1, tba=0.5)
+    assert len(read_table(written(tmp_path, name, rows), ["y_true", "y_pred"])) == len(rows)
