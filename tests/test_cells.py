@@ -131,6 +131,6 @@ def test_more_groups_and_labels_than_fit_side_by_side():
     with pytest.raises(tba.InputError) as raised:
         tba.metrics(counts)
     assert str(raised.value) == (
-        "20,000 groups of 20,000 labels are too many for one table. Group by fewer keys, or join "
-        "rare labels."
+        "20,000 groups of 20,000 labels are too many for one table. Group by fewer keys, or make "
+        "one label of rare ones."
     )
