@@ -46,7 +46,7 @@ def combinations(counts):
 
 def sent_and_left(n_rows, n_parts):
     """Lines of the table of combinations, time and memory."""
-    yield "| Groups | Labels | Combinations sent | in the result | MB sent | in the result | Seconds | Peak, MB |"
+    yield "| Groups | Labels | Sent | Result | Sent, MB | Result, MB | s | Peak, MB |"
     yield "| --: | --: | --: | --: | --: | --: | --: | --: |"
     for n_groups, n_labels in CASES:
         asked = {"by": "g", "labels": range(n_labels)}
@@ -104,7 +104,7 @@ def shuffled(session):
 
 
 def sent_by_engines(n_rows):
-    """Lines of the table of bytes that engines send."""
+    """Lines of the table of bytes that engines send, in kB."""
     from pyspark.sql import SparkSession
 
     warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)
@@ -112,7 +112,7 @@ def sent_by_engines(n_rows):
     builder = builder.config("spark.log.level", "OFF").config("spark.sql.shuffle.partitions", 8)
     builder = builder.config("spark.sql.adaptive.enabled", "false")
     session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
-    yield "| Groups | Labels | Parts | Bound, kB | Combinations, kB | Dask, kB | Spark, kB |"
+    yield "| Groups | Labels | Parts | Bound | Combinations | Dask | Spark |"
     yield "| --: | --: | --: | --: | --: | --: | --: |"
     for n_groups, n_labels, n_parts in PARTED:
         asked = {"by": "g", "labels": range(n_labels)}
