@@ -221,7 +221,7 @@ def encode(column: Any) -> Slots:
     except TypeError as fault:
         if "unhashable" not in str(fault):
             raise
-    except NotImplementedError:  # by Arrow, for lists and structures
+    except NotImplementedError:  # by Arrow, for lists and structures; below, for times of day
         pass
     name = getattr(column, "name", None)
     bad = next((value for value in column if not _is_hashable(value)), None)

@@ -149,7 +149,7 @@ def _joined_level(first: Groups, second: Groups, key: int) -> tuple[pd.Index, bo
 def _warn_of_kinds(name: Hashable, parts: Sequence[Sequence[Hashable]]) -> None:
     """Name a key whose values cannot be the same in both parts, such as dates and their text."""
     kinds = [kinds_of(part) for part in parts]
-    if all(kinds) and not kinds[0] & kinds[1] and kinds[0] | kinds[1] != {"boolean", "number"}:
+    if all(kinds) and not kinds[0] & kinds[1]:
         warn(
             f"Key {shown(name)} holds {' and '.join(sorted(kinds[0]))} ({listed(parts[0], 2)}) in one part, "
             f"and {' and '.join(sorted(kinds[1]))} ({listed(parts[1], 2)}) in the other, which are never the "

@@ -50,17 +50,18 @@ def table_of(
     if labels.order is not None:
         orders |= dict.fromkeys(("y_true", "y_pred"), labels.order)
     totals = (cells.rows_of_true(), cells.rows_of_predicted())
+    titled = zip(names, groups.names, strict=True)
     remarks = Remarks(
-        labels.rules,
-        _without_rows(labels, totals),
-        groups.names[0] if groups.has_model else None,
-        orders,
-        {title: name for title, name in zip(names, groups.names, strict=True) if title is not name},
-        int(found.planes[ROWS].sum()),
-        len(table),
-        n_missing,
-        missing,
-        table.columns.tolist(),
+        rules=labels.rules,
+        seen=_without_rows(labels, totals),
+        model=groups.names[0] if groups.has_model else None,
+        orders=orders,
+        names={title: name for title, name in titled if title is not name},
+        rows=int(found.planes[ROWS].sum()),
+        lines=len(table),
+        n_missing=n_missing,
+        missing=missing,
+        columns=table.columns.tolist(),
     )
     return as_text(table, remarks) if text else with_attrs(table, remarks)
 

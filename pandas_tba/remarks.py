@@ -234,17 +234,14 @@ def _in_json(text: Any) -> dict[str, Any] | None:
 def _check_no_brackets(table: pd.DataFrame) -> None:
     """Raise InputError where the labels are cells of a table in text, but its remarks are gone."""
     sides = [table[name] for name in ("y_true", "y_pred") if name in table.columns]
-    found = [value for side in sides for value in side.tolist() if not _is_empty(value)]
-    if found and all(in_brackets(value) for value in found):
+    # the line of remarks, where it is still there, has no labels
+    found = [text for side in sides for text in side.tolist() if isinstance(text, str) and text]
+    if found and all(map(in_brackets, found)):
         raise InputError(
             f"The labels stand in brackets, such as {shown(found[0])}, as to_table(text=True) writes "
             f"them, but its first line, in column {shown(REMARKS)}, is gone. Read the table with it, "
             "whole; or give labels=[...] if brackets are part of the labels."
         )
-
-
-def _is_empty(value: Any) -> bool:
-    return value is None or (isinstance(value, (str, float)) and value in ("", np.nan))
 
 
 def _without_brackets(table: pd.DataFrame, at: int, columns: Sequence[Hashable]) -> pd.DataFrame:
@@ -361,14 +358,14 @@ def _understood(said: Mapping[str, Any]) -> Remarks:
     if not all(type(number) is int and number >= 0 for number in numbers):
         raise ValueError("numbers of rows are none")
     return Remarks(
-        (labels, tuple(abstain), only("pos_label", None)),
-        (tuple(true), tuple(predicted)),
-        only("model", None),
-        orders,
-        dict(told["names"]),
-        rows,
-        lines,
-        n_missing,
-        missing,
-        tuple(columns),
+        rules=(labels, tuple(abstain), only("pos_label", None)),
+        seen=(tuple(true), tuple(predicted)),
+        model=only("model", None),
+        orders=orders,
+        names=dict(told["names"]),
+        rows=rows,
+        lines=lines,
+        n_missing=n_missing,
+        missing=missing,
+        columns=tuple(columns),
     )

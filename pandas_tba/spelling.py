@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from pandas_tba.errors import InputError, shown
+from pandas_tba.levels import as_python
 
 
 class Kind(NamedTuple):
@@ -63,8 +64,6 @@ def _offset(seconds: float) -> datetime.timezone:
 
 
 def _write_duration(value: Any) -> list[Any]:
-    if isinstance(value, np.timedelta64):
-        value = pd.Timedelta(value)
     if isinstance(value, pd.Timedelta):
         return [int(value.asm8.astype(np.int64)), value.unit]
     return [value.days, value.seconds, value.microseconds]
@@ -87,13 +86,13 @@ def _read_float(text: str) -> float:
     return np.nan if text == "nan" else float(text)  # one NaN is equal to itself within a tuple
 
 
-MISSING = {"NaT": pd.NaT, "NA": pd.NA}
+MISSING = {"NaT": pd.NaT, "<NA>": pd.NA}
 KINDS = (
-    Kind("missing", (type(pd.NaT), type(pd.NA)), str, lambda text: MISSING[text.strip("<>")]),
+    Kind("missing", (type(pd.NaT), type(pd.NA)), str, MISSING.__getitem__),
     Kind("datetime", (datetime.datetime, np.datetime64), _write_time, _read_time),
     Kind("date", (datetime.date,), datetime.date.isoformat, datetime.date.fromisoformat),
     Kind("time", (datetime.time,), datetime.time.isoformat, datetime.time.fromisoformat),
-    Kind("timedelta", (datetime.timedelta, np.timedelta64), _write_duration, _read_duration),
+    Kind("timedelta", (datetime.timedelta,), _write_duration, _read_duration),
     Kind("decimal", (decimal.Decimal,), str, decimal.Decimal),
     Kind("fraction", (numbers.Rational,), str, _read_fraction),
     Kind("bytes", (bytes,), bytes.hex, bytes.fromhex),
@@ -124,8 +123,7 @@ FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeErro
 
 def spelled(value: Any) -> Any:
     """What JSON has for a value (or None); InputError for kinds that it has nothing for."""
-    if isinstance(value, np.generic) and value.dtype.kind in "biufSU":
-        value = value.item()
+    value = as_python(value)
     if isinstance(value, float) and not np.isfinite(value):
         return {"float": str(value)}
     if value is None or isinstance(value, (str, bool, int, float)):

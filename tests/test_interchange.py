@@ -528,6 +528,10 @@ BAD_TABLES = {
         "The table holds 120 rows in 18 lines, but was written with 60 in 9: lines are gone, added or changed. Read it whole.",
     ),
     "text without remarks": (lambda: csv(in_text().drop(columns="tba")), GONE),
+    "text without remarks, as nullable text": (
+        lambda: csv(in_text().assign(tba="-"), dtype_backend="numpy_nullable"),
+        GONE,
+    ),
     "text with remarks of another name": (lambda: csv(in_text().rename(columns={"tba": "TBA"})), GONE),
     "text with other remarks": (lambda: csv(changed(0, "tba", "garbage")), GONE),
     "two tables": (
