@@ -8,6 +8,7 @@ nox.options.default_venv_backend = "uv|virtualenv"
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = nox.project.python_versions(PYPROJECT)
+PARALLEL = ("--numprocesses=auto", "--dist=worksteal")
 
 
 def group(name: str) -> tuple[str, ...]:
@@ -35,14 +36,14 @@ def types(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the tests on the Python that runs nox; arguments go to pytest."""
     session.install(".", *group("test"))
-    session.run("pytest", *session.posargs)
+    session.run("pytest", *PARALLEL, *session.posargs)
 
 
 @nox.session(default=False)
 def browser(session: nox.Session) -> None:
     """Open the page of a report in chromium, which must be on the machine."""
     session.install(".", *group("test"), *group("browser"))
-    session.run("pytest", "tests/test_page.py", *session.posargs)
+    session.run("pytest", "tests/reports/test_page.py", *session.posargs)
 
 
 @nox.session(python=PYTHONS, default=False)
@@ -60,7 +61,7 @@ def lowest(*requirements: str) -> list[str]:
 def minimums(session: nox.Session) -> None:
     """Run the tests on the lowest versions that pyproject.toml allows."""
     session.install(".", *lowest(*PYPROJECT["project"]["dependencies"], *group("test")))
-    session.run("pytest", *session.posargs)
+    session.run("pytest", *PARALLEL, *session.posargs)
 
 
 @nox.session(default=False)
@@ -68,7 +69,7 @@ def engines(session: nox.Session) -> None:
     """Run the tests of all engines, none left out; Spark needs Java 17."""
     session.install(".[all]", *group("test"), *group("engines"))
     session.env["PANDAS_TBA_ENGINES"] = "all"
-    tests = session.posargs or ["tests/test_engines.py", "tests/test_streams.py"]
+    tests = session.posargs or ["tests/engines/test_engines.py", "tests/engines/test_streams.py"]
     session.run("pytest", *tests)
 
 
@@ -82,7 +83,10 @@ def engine_minimums(session: nox.Session) -> None:
         ".", *lowest(*project["dependencies"], *needed, *group("test")), *group("engines")
     )
     session.env["PANDAS_TBA_ENGINES"] = "all"
-    session.run("pytest", *(session.posargs or ["tests/test_engines.py", "tests/test_streams.py"]))
+    session.run(
+        "pytest",
+        *(session.posargs or ["tests/engines/test_engines.py", "tests/engines/test_streams.py"]),
+    )
 
 
 @nox.session
@@ -108,7 +112,7 @@ def pictures(session: nox.Session) -> None:
     """Draw the gallery anew, and accept all pictures as they are now."""
     session.install(".", *group("test"))
     session.run("python", "docs/scripts/make_gallery.py")
-    session.run("pytest", "tests/test_pictures.py", "--accept")
+    session.run("pytest", "tests/plots/test_pictures.py", "--accept")
 
 
 @nox.session(default=False)
@@ -116,7 +120,7 @@ def fuzz(session: nox.Session) -> None:
     """Count thousands of frames of anything, which takes minutes; arguments go to pytest."""
     session.install(".", *group("test"))
     search = {"HYPOTHESIS_PROFILE": "long"}
-    session.run("pytest", "tests/test_fuzz.py", *session.posargs, env=search)
+    session.run("pytest", "tests/engines/test_fuzz.py", *session.posargs, env=search)
 
 
 @nox.session(default=False)

@@ -8,12 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pandas_tba.accessor import TbaAccessor
-from pandas_tba.catalog import METRICS, Metric, f_beta, tempered
-from pandas_tba.confusion import ConfusionCounts
+from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.datasets import load_income
 from pandas_tba.errors import ColumnError, InputError, InputWarning, KindError, UndefinedWarning
-from pandas_tba.specification import schema
-from pandas_tba.tables import (
+from pandas_tba.frames.schema import schema
+from pandas_tba.questions.scores import (
     bounds,
     confusion_matrix,
     metrics,
@@ -22,27 +21,34 @@ from pandas_tba.tables import (
     tempered_balanced_accuracy_score,
     undefined,
 )
-from pandas_tba.tempering import class_weights, t_from_cost_ratio, t_from_entropy
+from pandas_tba.scoring.metrics import METRICS, Metric, f_beta, tempered
+from pandas_tba.scoring.tempering import class_weights, t_from_cost_ratio, t_from_entropy
 
 if TYPE_CHECKING:
-    from pandas_tba.choosing import choose_t, crossings
-    from pandas_tba.comparison import compare
-    from pandas_tba.curves import plot_curve
-    from pandas_tba.decisions import decide
-    from pandas_tba.diagnosing import diagnose
-    from pandas_tba.dotplots import plot_compare, plot_groups, plot_slices
-    from pandas_tba.engines import ENGINES, count, count_batches, count_pairs, count_parquet
-    from pandas_tba.fairness import disparity, gap
-    from pandas_tba.gates import Check, check
-    from pandas_tba.heatmaps import plot_confusion
-    from pandas_tba.intervals import INTERVALS
-    from pandas_tba.pairing import PairedCounts
-    from pandas_tba.plotting import TbaPlot
-    from pandas_tba.reporting import Report, report
-    from pandas_tba.slicing import slices
-    from pandas_tba.sweeps import plot_sweep
-    from pandas_tba.thresholds import best_threshold, sweep
-    from pandas_tba.uncertainty import interval, posterior
+    from pandas_tba.counts.paired import PairedCounts
+    from pandas_tba.engines.dispatch import (
+        ENGINES,
+        count,
+        count_batches,
+        count_pairs,
+        count_parquet,
+    )
+    from pandas_tba.inference.intervals import INTERVALS
+    from pandas_tba.plots.accessor import TbaPlot
+    from pandas_tba.plots.curves import plot_curve
+    from pandas_tba.plots.dotplots import plot_compare, plot_groups, plot_slices
+    from pandas_tba.plots.heatmaps import plot_confusion
+    from pandas_tba.plots.sweeps import plot_sweep
+    from pandas_tba.questions.decisions import decide
+    from pandas_tba.questions.diagnosis import diagnose
+    from pandas_tba.questions.disparities import disparity, gap
+    from pandas_tba.questions.exponents import choose_t, crossings
+    from pandas_tba.questions.gates import Check, check
+    from pandas_tba.questions.intervals import interval, posterior
+    from pandas_tba.questions.models import compare
+    from pandas_tba.questions.slices import slices
+    from pandas_tba.questions.thresholds import best_threshold, sweep
+    from pandas_tba.reports.report import Report, report
 
 __version__ = "0.1.0"
 
@@ -104,36 +110,36 @@ __all__ = [
 
 # loaded when first asked for, so that import stays fast
 _LATER = {
-    "Check": "gates",
-    "ENGINES": "engines",
-    "INTERVALS": "intervals",
-    "PairedCounts": "pairing",
-    "Report": "reporting",
-    "TbaPlot": "plotting",
-    "best_threshold": "thresholds",
-    "check": "gates",
-    "choose_t": "choosing",
-    "compare": "comparison",
-    "count": "engines",
-    "count_batches": "engines",
-    "count_pairs": "engines",
-    "count_parquet": "engines",
-    "crossings": "choosing",
-    "decide": "decisions",
-    "diagnose": "diagnosing",
-    "disparity": "fairness",
-    "gap": "fairness",
-    "interval": "uncertainty",
-    "plot_compare": "dotplots",
-    "plot_confusion": "heatmaps",
-    "plot_curve": "curves",
-    "plot_groups": "dotplots",
-    "plot_slices": "dotplots",
-    "plot_sweep": "sweeps",
-    "posterior": "uncertainty",
-    "report": "reporting",
-    "slices": "slicing",
-    "sweep": "thresholds",
+    "Check": "questions.gates",
+    "ENGINES": "engines.dispatch",
+    "INTERVALS": "inference.intervals",
+    "PairedCounts": "counts.paired",
+    "Report": "reports.report",
+    "TbaPlot": "plots.accessor",
+    "best_threshold": "questions.thresholds",
+    "check": "questions.gates",
+    "choose_t": "questions.exponents",
+    "compare": "questions.models",
+    "count": "engines.dispatch",
+    "count_batches": "engines.dispatch",
+    "count_pairs": "engines.dispatch",
+    "count_parquet": "engines.dispatch",
+    "crossings": "questions.exponents",
+    "decide": "questions.decisions",
+    "diagnose": "questions.diagnosis",
+    "disparity": "questions.disparities",
+    "gap": "questions.disparities",
+    "interval": "questions.intervals",
+    "plot_compare": "plots.dotplots",
+    "plot_confusion": "plots.heatmaps",
+    "plot_curve": "plots.curves",
+    "plot_groups": "plots.dotplots",
+    "plot_slices": "plots.dotplots",
+    "plot_sweep": "plots.sweeps",
+    "posterior": "questions.intervals",
+    "report": "reports.report",
+    "slices": "questions.slices",
+    "sweep": "questions.thresholds",
 }
 
 

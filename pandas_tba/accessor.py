@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from pandas_tba import tables
-from pandas_tba.catalog import Metric
-from pandas_tba.columns import Columns, Missing
-from pandas_tba.confusion import ConfusionCounts
-from pandas_tba.counting import count_frame
+from pandas_tba.counts.confusion import ConfusionCounts
+from pandas_tba.engines.pandas_frames import count_frame
 from pandas_tba.errors import listed, shown
-from pandas_tba.framing import Exponent, Prevalence
-from pandas_tba.specification import check_faults
-from pandas_tba.tables import Absent
+from pandas_tba.frames.columns import Columns, Missing
+from pandas_tba.frames.schema import check_faults
+from pandas_tba.questions import scores as tables
+from pandas_tba.questions.scores import Absent
+from pandas_tba.scoring.metrics import Metric
+from pandas_tba.scoring.results import Exponent, Prevalence
 
 if TYPE_CHECKING:
-    from pandas_tba.gates import Check
-    from pandas_tba.plotting import TbaPlot
-    from pandas_tba.reporting import Report
-    from pandas_tba.uncertainty import Prior
+    from pandas_tba.plots.accessor import TbaPlot
+    from pandas_tba.questions.gates import Check
+    from pandas_tba.questions.intervals import Prior
+    from pandas_tba.reports.report import Report
 
 
 _ASK = (
@@ -125,7 +125,7 @@ class TbaAccessor:
     @property
     def plot(self) -> TbaPlot:
         """Pictures, such as ``df.tba.plot.curve(by="segment")``; they need matplotlib."""
-        from pandas_tba.plotting import TbaPlot
+        from pandas_tba.plots.accessor import TbaPlot
 
         return TbaPlot(self._frame, self._columns)
 
@@ -252,7 +252,7 @@ class TbaAccessor:
         generator: np.random.Generator | int | None = None,
     ) -> pd.DataFrame:
         """Scores with their confidence intervals: see `pandas_tba.interval`."""
-        from pandas_tba.uncertainty import interval
+        from pandas_tba.questions.intervals import interval
 
         return interval(
             self.counts(by, dropna=dropna, observed=observed),
@@ -278,7 +278,7 @@ class TbaAccessor:
         prevalence: Prevalence = "own",
     ) -> pd.DataFrame:
         """Exact posterior of balanced accuracy, or of the score at any t: see `pandas_tba.posterior`."""
-        from pandas_tba.uncertainty import posterior
+        from pandas_tba.questions.intervals import posterior
 
         return posterior(
             self.counts(by, dropna=dropna, observed=observed),
@@ -300,8 +300,8 @@ class TbaAccessor:
         prevalence: Prevalence = "own",
     ) -> pd.DataFrame:
         """Paired differences of the models: see `pandas_tba.compare`."""
-        from pandas_tba.comparison import compare
-        from pandas_tba.pairing import pair_frame
+        from pandas_tba.engines.pandas_pairs import pair_frame
+        from pandas_tba.questions.models import compare
 
         pairs = pair_frame(
             self._frame,
@@ -327,7 +327,7 @@ class TbaAccessor:
         level: float = 0.95,
     ) -> pd.DataFrame:
         """Each group against a reference: see `pandas_tba.disparity`."""
-        from pandas_tba.fairness import disparity
+        from pandas_tba.questions.disparities import disparity
 
         return disparity(
             self.counts(by, dropna=dropna, observed=observed),
@@ -353,7 +353,7 @@ class TbaAccessor:
         generator: np.random.Generator | int | None = None,
     ) -> pd.DataFrame:
         """The largest difference between groups, and what chance alone would give: see `pandas_tba.gap`."""
-        from pandas_tba.fairness import gap
+        from pandas_tba.questions.disparities import gap
 
         return gap(
             self.counts(by, dropna=dropna, observed=observed),
@@ -380,7 +380,7 @@ class TbaAccessor:
         prevalence: Prevalence = "pooled",
     ) -> Check:
         """Whether the groups keep some rules: see `pandas_tba.check`."""
-        from pandas_tba.gates import check
+        from pandas_tba.questions.gates import check
 
         return check(
             self.counts(by, dropna=dropna, observed=observed),
@@ -405,7 +405,7 @@ class TbaAccessor:
         level: float = 0.95,
     ) -> pd.DataFrame:
         """Combinations of the keys on which a model is weak: see `pandas_tba.slices`."""
-        from pandas_tba.slicing import slices
+        from pandas_tba.questions.slices import slices
 
         counts = self.counts(by, dropna=dropna, observed=observed)
         return slices(counts, depth=depth, t=t, min_support=min_support, level=level)
@@ -421,7 +421,7 @@ class TbaAccessor:
         title: str | None = None,
     ) -> Report:
         """The story of the predictions in one value: see `pandas_tba.report`. Several models are compared."""
-        from pandas_tba.reporting import pairs_of_models, report
+        from pandas_tba.reports.report import pairs_of_models, report
 
         counts = self.counts(by, dropna=dropna, observed=observed)
         pairs = pairs_of_models(self._frame, self._columns)
@@ -437,7 +437,7 @@ class TbaAccessor:
         per: Literal["class", "error"] = "class",
     ) -> pd.DataFrame:
         """Table of the rules for choosing t: see `pandas_tba.choose_t`."""
-        from pandas_tba.choosing import choose_t
+        from pandas_tba.questions.exponents import choose_t
 
         # only the true labels matter, whatever was predicted and by which model
         columns = replace(self._columns, y_pred=self._columns.y_true, y_score=None, model=None)
@@ -456,7 +456,7 @@ class TbaAccessor:
         prevalence: Prevalence | None = None,
     ) -> pd.DataFrame:
         """Every t at which two models, or two groups, swap rank: see `pandas_tba.crossings`."""
-        from pandas_tba.choosing import crossings
+        from pandas_tba.questions.exponents import crossings
 
         counts = self.counts(by, dropna=dropna, observed=observed)
         return crossings(counts, t_min=t_min, t_max=t_max, between=between, prevalence=prevalence)
@@ -473,15 +473,15 @@ class TbaAccessor:
         generator: np.random.Generator | int | None = None,
     ) -> pd.DataFrame:
         """On which classes each group or model is weak: see `pandas_tba.diagnose`."""
-        from pandas_tba.diagnosing import diagnose
+        from pandas_tba.questions.diagnosis import diagnose
 
         counts = self.counts(by, dropna=dropna, observed=observed)
         return diagnose(counts, t=t, level=level, n_replicates=n_replicates, generator=generator)
 
     def sweep(self, by: Any = None, *, dropna: bool = False, t: Exponent = 0.5) -> pd.DataFrame:
         """Table over every threshold of the scores: see `pandas_tba.sweep`."""
-        from pandas_tba.scoring import scored_rows
-        from pandas_tba.thresholds import sweep_table
+        from pandas_tba.questions.score_columns import scored_rows
+        from pandas_tba.questions.thresholds import sweep_table
 
         scored = scored_rows(self._frame, self._columns, by=by, dropna=dropna)
         return sweep_table(scored, t=t)
@@ -490,8 +490,8 @@ class TbaAccessor:
         self, by: Any = None, *, dropna: bool = False, t: Exponent = 0.5
     ) -> pd.DataFrame:
         """The threshold that scores best: see `pandas_tba.best_threshold`."""
-        from pandas_tba.scoring import scored_rows
-        from pandas_tba.thresholds import best_threshold_table
+        from pandas_tba.questions.score_columns import scored_rows
+        from pandas_tba.questions.thresholds import best_threshold_table
 
         scored = scored_rows(self._frame, self._columns, by=by, dropna=dropna)
         return best_threshold_table(scored, t=t)
@@ -508,7 +508,7 @@ class TbaAccessor:
         ``df.tba(y_true="label", y_score={"no": "p_no", "yes": "p_yes"}).decide(t=0.5)``. The result
         is aligned with the frame. `prevalence` is by default that of y_true; see `pandas_tba.decide`.
         """
-        from pandas_tba.scoring import decided
+        from pandas_tba.questions.score_columns import decided
 
         return decided(self._frame, self._columns, t=t, prevalence=prevalence)
 

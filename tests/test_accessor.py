@@ -189,7 +189,7 @@ BINDINGS = [{}, {"y_true": "no"}, {"y_pred": ["a", "b"]}, {"y_pred": []}, {"y_tr
 
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
-@pytest.mark.parametrize("binding", BINDINGS, ids=str)
+@pytest.mark.parametrize("binding", BINDINGS, ids=range(len(BINDINGS)))
 def test_repr_never_raises(frame, binding):
     door = tba.TbaAccessor(frame)(**binding)
     assert repr(door).startswith("<df.tba: ")

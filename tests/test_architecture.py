@@ -1,82 +1,94 @@
-"""The floors of the house: a file imports from strictly lower floors only."""
+"""Imports go one way: a file imports from its own folder or from earlier ones, never in a circle."""
 
 import ast
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import pandas_tba
 
-FLOORS = {
-    0: ["errors", "datasets", "progress"],
-    1: [
-        "tempering",
-        "roots",
-        "significance",
-        "columns",
-        "levels",
-        "cells",
-        "reading",
-        "svg",
-        "writing",
-    ],
-    1.1: ["spelling"],
-    2: ["catalog", "decisions", "labelling", "groups", "encoding", "remarks", "views"],
-    2.1: ["interchange"],
-    3: ["confusion", "sums", "validation"],
-    4: ["grouping", "specification", "tallying"],
-    5: ["counting", "bayes"],
-    6: ["engines/combining", "intervals", "pairing", "framing", "reasons"],
-    6.1: ["engines/reading"],
-    6.2: ["engines/partitions", "engines/queries", "engines/streams"],
-    6.3: ["engines/pairs", "engines/parquet"],
-    6.4: ["engines"],
-    7: ["tables", "uncertainty", "differences", "measures", "drawing", "rankings"],
-    8: ["choosing", "comparison", "diagnosing", "fairness", "gates", "slicing", "thresholds"],
-    9: ["scoring", "curves", "dotplots", "heatmaps", "sweeps", "sections"],
-    10: ["plotting", "reporting"],
-    11: ["accessor", "files"],
-    12: ["__init__", "__main__"],
-}
-FLOOR_OF = {module: floor for floor, modules in FLOORS.items() for module in modules}
-HOUSE = Path(pandas_tba.__file__).parent
+ORDER = [
+    "errors",
+    "datasets",
+    "frames",
+    "counts",
+    "engines",
+    "scoring",
+    "inference",
+    "questions",
+    "plots",
+    "reports",
+    "accessor",
+    "cli",
+]
+PACKAGE = Path(pandas_tba.__file__).parent
+TOP = {"__init__", "__main__"}  # public names, and two lines that start the command line
 FILES = {
-    path.relative_to(HOUSE).with_suffix("").as_posix().removesuffix("/__init__"): path
-    for path in HOUSE.rglob("*.py")
+    path.relative_to(PACKAGE).with_suffix("").as_posix(): path for path in PACKAGE.rglob("*.py")
 }
 
 
-def own_imports(path):
-    """Yield the modules of ours that a file imports, wherever in it the import stands."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def layer(module):
+    """Place of a module in the order of the layers."""
+    return len(ORDER) if module in TOP else ORDER.index(module.partition("/")[0])
+
+
+def names_imported(module):
+    """Yield (module, name) of ours for everything that a file imports, wherever in it it stands."""
+    for node in ast.walk(ast.parse(FILES[module].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            paths = [alias.name for alias in node.names]
+            sources = [(alias.name, None) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            source = ".".join(filter(None, ["pandas_tba" * bool(node.level), node.module]))
-            paths = [f"{source}.{alias.name}" for alias in node.names]
+            assert node.level == 0, f"{module}: relative import"
+            sources = [(node.module, alias.name) for alias in node.names]
         else:
             continue
-        for package, module, inner, *_ in (f"{path}...".split(".") for path in paths):
+        for source, name in sources:
+            package, _, inner = source.partition(".")
             if package == "pandas_tba":
-                inside = f"{module}/{inner}"
-                yield inside if inside in FLOOR_OF else module if module in FLOOR_OF else "__init__"
-
-
-def test_every_file_has_a_floor():
-    assert set(FILES) == set(FLOOR_OF)
+                path = inner.replace(".", "/")
+                if name and f"{path}/{name}".lstrip("/") in FILES:
+                    yield f"{path}/{name}".lstrip("/"), None
+                else:
+                    yield path if path in FILES else f"{path}/__init__".lstrip("/"), name
 
 
 @pytest.mark.parametrize("module", sorted(FILES))
-def test_imports_go_strictly_down(module):
-    above = {name for name in own_imports(FILES[module]) if FLOOR_OF[name] >= FLOOR_OF[module]}
-    assert not above
+def test_imports_come_from_earlier_layers(module):
+    later = {source for source, _ in names_imported(module) if layer(source) > layer(module)}
+    assert not later
+
+
+@pytest.mark.parametrize("module", sorted(FILES))
+def test_no_private_name_is_imported(module):
+    private = [
+        f"{source}.{name}"
+        for source, name in names_imported(module)
+        if name and name.startswith("_") and not name.startswith("__")
+    ]
+    assert not private
+
+
+def test_no_imports_in_a_circle():
+    graph = {module: {source for source, _ in names_imported(module)} for module in FILES}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as fault:
+        pytest.fail(" -> ".join(fault.args[1]))
+
+
+@pytest.mark.parametrize("folder", [name for name in ORDER if f"{name}/__init__" in FILES])
+def test_every_folder_says_what_goes_in_and_what_comes_out(folder):
+    text = ast.get_docstring(ast.parse(FILES[f"{folder}/__init__"].read_text(encoding="utf-8")))
+    assert all(words in text for words in (" in; ", " out"))
 
 
 @pytest.mark.parametrize("module", sorted(FILES))
 def test_no_file_passes_600_lines(module):
-    length = len(FILES[module].read_text(encoding="utf-8").splitlines())
-    assert length <= 600
+    text = FILES[module].read_text(encoding="utf-8")
+    assert text.startswith("# generated") or len(text.splitlines()) <= 600
 
 
-def test_no_public_name_is_the_name_of_a_module():
-    assert not set(pandas_tba.__all__) & set(FLOOR_OF)
+def test_no_public_name_is_the_name_of_a_folder_or_file_beside_it():
+    assert not set(pandas_tba.__all__) & {name.partition("/")[0] for name in FILES}

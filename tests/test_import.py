@@ -1,5 +1,6 @@
 """Importing the package registers the accessor and loads nothing heavy."""
 
+import ast
 import os
 import re
 import subprocess
@@ -56,10 +57,13 @@ def test_every_public_name_is_there_and_listed(name):
 
 
 def test_names_that_are_loaded_late_are_those_of_the_type_checker():
-    source = Path(pandas_tba.__file__).read_text(encoding="utf-8")
-    block = re.search(r"if TYPE_CHECKING:\n((?:    .*\n)+)", source)[1]
-    lines = re.findall(r"from pandas_tba\.(\w+) import (.*)", block)
-    named = {name: module for module, names in lines for name in names.split(", ")}
+    tree = ast.parse(Path(pandas_tba.__file__).read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    named = {
+        alias.name: line.module.removeprefix("pandas_tba.")
+        for line in block.body
+        for alias in line.names
+    }
     assert named == pandas_tba._LATER
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pandas_tba.engines.combining import Ask, Combinations, Question
+from pandas_tba.engines.combinations import Ask, Combinations, Question
 from pandas_tba.engines.streams import combinations_of_batches, without_rows_of
 from pandas_tba.errors import InputError, KindError, shown
 

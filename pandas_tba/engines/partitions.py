@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pandas_tba.encoding import normal
-from pandas_tba.engines.combining import Ask, Combinations, Question, together
-from pandas_tba.engines.reading import cases_of_pandas, combinations_of_pandas
-from pandas_tba.pairing import Faults, Models, faults_together
+from pandas_tba.engines.combinations import Ask, Combinations, Question, together
+from pandas_tba.engines.memory import cases_of_pandas, combinations_of_pandas
+from pandas_tba.engines.pandas_pairs import Faults, Models, faults_together
+from pandas_tba.frames.codes import normal
 
 FloatArray = npt.NDArray[np.float64]
 

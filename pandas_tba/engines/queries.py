@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pandas_tba.encoding import encode, of_all_rows
-from pandas_tba.engines.combining import (
+from pandas_tba.engines.combinations import (
     Ask,
     Combinations,
     Levels,
@@ -24,16 +23,17 @@ from pandas_tba.engines.combining import (
     Question,
     not_a_frame,
 )
-from pandas_tba.engines.reading import arrow_slots, joined
-from pandas_tba.levels import order_of
-from pandas_tba.pairing import Fault, Faults, Models, one_fault
-from pandas_tba.validation import (
+from pandas_tba.engines.memory import arrow_slots, joined
+from pandas_tba.engines.pandas_pairs import Fault, Faults, Models, one_fault
+from pandas_tba.frames.checks import (
     HUGE_WEIGHT,
     MOST_VALUES,
     NO_BAD_WEIGHTS,
     TINY_WEIGHT,
     BadWeights,
 )
+from pandas_tba.frames.codes import encode, of_all_rows
+from pandas_tba.frames.values import order_of
 
 Array = npt.NDArray[Any]
 

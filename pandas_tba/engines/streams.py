@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from pandas_tba.engines.combining import Ask, Combinations, Question, added_up
-from pandas_tba.engines.reading import (
+from pandas_tba.engines.combinations import Ask, Combinations, Question, added_up
+from pandas_tba.engines.memory import (
     ArrowReader,
     arrow_slots,
     combinations_of_batch,

@@ -13,10 +13,10 @@ from run import Row, printed, raced
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix_at_thresholds
 
 import pandas_tba as tba
-from pandas_tba.cells import Cells
-from pandas_tba.groups import Groups
-from pandas_tba.scoring import scored_rows
-from pandas_tba.thresholds import count_thresholds
+from pandas_tba.counts.groups import Groups
+from pandas_tba.counts.storage import Cells
+from pandas_tba.questions.score_columns import scored_rows
+from pandas_tba.questions.thresholds import count_thresholds
 
 EXPONENTS = np.linspace(-1, 1, 7)
 MEANS = ["accuracy", "balanced_accuracy", "g_mean", "min_recall", "recall_macro",

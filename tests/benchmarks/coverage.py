@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from pandas_tba.intervals import INTERVALS, percentiles, recalls_of, replicated_means
-from pandas_tba.tempering import class_weights
+from pandas_tba.inference.intervals import INTERVALS, percentiles, recalls_of, replicated_means
+from pandas_tba.scoring.tempering import class_weights
 
 EXPONENTS = [-1.0, -0.5, 0.0, 0.5, 1.0]
 NEGLIGIBLE = 1e-9  # probability of a number of rows that is left out of exact sums

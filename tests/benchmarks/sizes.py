@@ -11,8 +11,8 @@ import argparse
 import numpy as np
 
 import pandas_tba as tba
-from pandas_tba.significance import paired_mid_p
-from pandas_tba.tempering import class_weights
+from pandas_tba.inference.pvalues import paired_mid_p
+from pandas_tba.scoring.tempering import class_weights
 
 EXPONENTS = [-0.5, 0.0, 0.5, 1.0]
 # rows of each class, and the share of them that only one of the two models gets right

@@ -10,8 +10,8 @@ import argparse
 import numpy as np
 from scipy import stats
 
-from pandas_tba.intervals import INTERVALS, recalls_of
-from pandas_tba.tempering import class_weights
+from pandas_tba.inference.intervals import INTERVALS, recalls_of
+from pandas_tba.scoring.tempering import class_weights
 
 SIZES = [(95, 3), (1000, 3), (95, 4), (95, 5), (1000, 5), (10, 10), (90, 10), (1000, 10), (20, 20),
          (180, 20), (50, 50)]  # fmt: skip

@@ -1,0 +1,206 @@
+"""A file of predictions -> its counts and pairs of models, for the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pandas_tba.cli.progress import Bar
+from pandas_tba.cli.reading import (
+    FEATHER,
+    PARQUET,
+    check_columns,
+    format_of,
+    read_table,
+    readable,
+    with_values,
+)
+from pandas_tba.counts.confusion import ConfusionCounts
+from pandas_tba.counts.paired import PairedCounts
+from pandas_tba.engines.combinations import Ask, Combinations, Question, counts_of, question_of
+from pandas_tba.engines.engine_pairs import pair_arrow, pairs_in_columns, question_of_pairs
+from pandas_tba.engines.pandas_frames import count_frame
+from pandas_tba.engines.parquet import combinations_of_parquet
+from pandas_tba.engines.streams import combinations_of_arrow
+from pandas_tba.errors import InputError
+from pandas_tba.frames.columns import Columns
+from pandas_tba.frames.labels import label_rules
+from pandas_tba.reports.report import pairs_of_models
+
+
+class Counted(NamedTuple):
+    """Counts of a file, of pairs of its models where they are wanted, and its labels by their text."""
+
+    counts: ConfusionCounts
+    pairs: PairedCounts | None
+    known: dict[str, Any]
+
+
+def counted(path: Path, columns: Columns, by: list[str], *, paired: bool) -> Counted:
+    """Count a file; the labels in `columns` are texts, as they are typed."""
+    path = path if path.name else path.resolve()  # a folder may be "."
+    kind, _ = format_of(path)
+    if kind not in (*PARQUET, *FEATHER):
+        return _of_text(path, columns, by, paired=paired)
+    data = _opened(path, kind, _needed(columns, by))
+    return _of_stream(path, data, columns, by, paired=paired)
+
+
+def _of_text(path: Path, columns: Columns, by: list[str], *, paired: bool) -> Counted:
+    frame = read_table(path, _needed(columns, by), numbers=_numbers(columns))
+    frame = with_values(frame, _labels(columns))
+    try:
+        known = _by_text(frame[name].dropna().unique() for name in _labels(columns))
+    except TypeError:  # of lists, which counting refuses in more words
+        known = {}
+    columns = _with_labels(columns, known)
+    counts = count_frame(frame, columns, by=by or None)
+    return Counted(counts, pairs_of_models(frame, columns) if paired else None, known)
+
+
+def _labels(columns: Columns) -> list[Any]:
+    """Names of the columns that hold labels."""
+    return [columns.y_true, *(columns.predictions if columns.y_score is None else [])]
+
+
+def _numbers(columns: Columns) -> list[Any]:
+    """Names of the columns that hold scores and weights."""
+    weights = [] if columns.sample_weight is None else [columns.sample_weight]
+    return [*(columns.predictions if columns.y_score is not None else []), *weights]
+
+
+def _needed(columns: Columns, by: list[str]) -> list[Any]:
+    """Names of all columns that are read, each once."""
+    others = [name for name in (columns.model, columns.row) if name is not None]
+    return list(dict.fromkeys([*_labels(columns), *_numbers(columns), *others, *by]))
+
+
+def _by_text(found: Iterable[Any]) -> dict[str, Any]:
+    return {str(label): label for labels in found for label in labels.tolist()}
+
+
+def _with_labels(columns: Columns, known: dict[str, Any]) -> Columns:
+    """The columns with labels of the file in place of their texts."""
+    labels, positive = columns.labels, columns.pos_label
+    return replace(
+        columns,
+        labels=None if labels is None else [label_of(text, known) for text in labels],
+        abstain=[label_of(text, known) for text in columns.abstain],
+        pos_label=None if positive is None else label_of(positive, known),
+    )
+
+
+def label_of(text: Any, known: dict[str, Any]) -> Any:
+    """The label that is written so: one of the file, else a number where those of the file are."""
+    if text in known:
+        return known[text]
+    are_numbers = known and all(
+        isinstance(label, (int, float)) and not isinstance(label, bool) for label in known.values()
+    )
+    try:
+        number = float(text) if are_numbers else None
+    except ValueError:
+        number = None
+    return text if number is None else int(number) if number.is_integer() else number
+
+
+def _of_stream(path: Path, data: Any, columns: Columns, by: list[str], *, paired: bool) -> Counted:
+    """Counts of an Arrow dataset: one pass counts what there is, and its labels get a meaning then."""
+    needed = _needed(columns, by)
+    bare = replace(columns, labels=None, abstain=(), pos_label=None)
+    ask = partial(question_of, columns=bare, by=by or None)
+    question, found = _combined(path, data, ask, needed)
+    levels = found.levels[len(question.bound.keys) :][: len(_labels(columns))]
+    known = _by_text(level.values for level in levels)
+    columns = _with_labels(columns, known)
+    rules = label_rules(columns.labels, columns.abstain, columns.pos_label)
+    question = question._replace(columns=columns, rules=rules)
+    counts = counts_of(found, question, dropna=False, observed=True)
+    if not (paired and columns.has_pairs):
+        return Counted(counts, None, known)
+    return Counted(counts, _pairs(path, data, columns), known)
+
+
+def _pairs(path: Path, data: Any, columns: Columns) -> PairedCounts:
+    needed = _needed(columns, [])
+    if columns.row is None:
+        ask = partial(question_of_pairs, columns=columns, row=None, by=None)
+        question, found = _combined(path, data, ask, needed)
+        return pairs_in_columns(found, question, dropna=False, observed=True)
+    with _rows(path, data, needed) as rows:
+        return pair_arrow(rows, columns, row=columns.row, by=None, dropna=False, observed=True)
+
+
+def _combined(path: Path, data: Any, ask: Ask, needed: list[Any]) -> tuple[Question, Combinations]:
+    """Combinations of all rows; a bar shows how far they are read."""
+    if _is_parquet(data):
+        return combinations_of_parquet(data, ask, bar=partial(Bar, path.name))
+    with _rows(path, data, needed) as rows:
+        return combinations_of_arrow(rows, ask)
+
+
+def _opened(path: Path, kind: str, needed: list[Any]) -> Any:
+    """An Arrow dataset of the file or folder, that has the columns needed."""
+    try:
+        import pyarrow.dataset as ds
+    except ModuleNotFoundError as fault:
+        raise ModuleNotFoundError(
+            f"{path.name} needs pyarrow: pip install 'pandas-tba[parquet]'.", name=fault.name
+        ) from fault
+    with readable(path):
+        if not path.is_dir():
+            path.open("rb").close()  # says what is amiss, which Arrow does not
+        data = ds.dataset(
+            path,
+            format="parquet" if kind in PARQUET else "feather",
+            partitioning="hive" if path.is_dir() else None,
+        )
+        if not data.files:
+            raise InputError(f"{path.name} is a folder without a Parquet file.")
+        check_columns(data.schema.names, needed, path)
+        return data.replace_schema(data.schema.remove_metadata())  # an index is a column, too
+
+
+@contextmanager
+def _rows(path: Path, data: Any, needed: list[Any]) -> Iterator[Any]:
+    """A reader of the columns needed; a bar shows how far it is."""
+    import pyarrow as pa
+
+    schema = pa.schema([data.schema.field(name) for name in needed])
+    with readable(path):
+        n_rows = data.count_rows()
+    with Bar(path.name, n_rows) as bar:
+        yield pa.RecordBatchReader.from_batches(schema, _watched(path, data, needed, bar))
+
+
+def _watched(path: Path, data: Any, needed: list[Any], bar: Bar) -> Iterator[Any]:
+    with readable(path):
+        for batch in _batches(path, data, needed):
+            yield batch
+            bar.update(batch.num_rows)
+
+
+def _batches(path: Path, data: Any, needed: list[Any]) -> Iterator[Any]:
+    """Record batches, few of them at a time in memory."""
+    from pyarrow import ipc
+
+    if _is_parquet(data):
+        scanner = data.scanner(columns=needed, batch_readahead=1, fragment_readahead=1)
+        yield from scanner.to_batches()
+        return
+    # a dataset would hold more of the file
+    fields = [data.schema.get_field_index(name) for name in needed]
+    with path.open("rb") as file:
+        held = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=fields))
+        for at in range(held.num_record_batches):
+            batch = held.get_batch(at).select(needed)
+            batch.validate(full=True)  # Arrow trusts a file, and damage would crash Python
+            yield batch
+
+
+def _is_parquet(data: Any) -> bool:
+    return data.format.default_extname == "parquet"

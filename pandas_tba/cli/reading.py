@@ -1,0 +1,280 @@
+"""A file of predictions -> a frame of the columns that are needed, for the command line."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pandas_tba.cli.progress import Bar
+from pandas_tba.errors import ColumnError, InputError, KindError, listed, nearest, shown
+
+_PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zip": "zip", ".zst": "zstd"}
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_LINES = (".jsonl", ".ndjson", ".json")
+PARQUET, FEATHER = (".parquet", ".pq"), (".feather", ".arrow")
+_ROWS_AT_A_TIME = 250_000
+_OF_COUNTS = {"y_true", "y_pred", "n", "tba"}  # columns of a table of counts in text
+# as a number is written; 007 is a name
+_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
+_WHOLE = re.compile(r"-?\d+")
+_MOST_EXACT = 2**53  # floats hold all whole numbers up to here
+_BOOLEANS = {
+    word: word.casefold() == "true" for word in ("True", "TRUE", "true", "False", "FALSE", "false")
+}
+
+
+def read_table(path: Path, columns: Sequence[str], *, numbers: Sequence[str] = ()) -> pd.DataFrame:
+    """Some columns of a file of text, those in `numbers` as float; its name says the format.
+
+    Texts of CSV and TSV become categories: labels and keys take a byte or two a row, however many
+    rows there are.
+    """
+    with readable(path):
+        kind, packed = format_of(path)
+        if kind in _LINES:
+            return _lines(path, packed, columns)
+        return _separated(path, {"sep": _SEPARATORS[kind], "compression": packed}, columns, numbers)
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Name the file in whatever is raised of it."""
+    try:
+        yield
+    except (ColumnError, InputError, KindError, ImportError):
+        raise
+    except UnicodeDecodeError as fault:
+        raise InputError(
+            f"{path.name} must be text in UTF-8, and is not. Save it anew with that encoding."
+        ) from fault
+    except Exception as fault:  # each packing has errors of its own, which share no class
+        if isinstance(fault, OSError) and fault.filename:
+            raise
+        text = str(fault).rpartition("file?: ")[2].rstrip(". \n")  # Arrow first says where it was
+        raise InputError(f"Cannot read {path.name}: {text}.") from fault
+
+
+def _separated(
+    path: Path,
+    asked: dict[str, Any],
+    columns: Sequence[str],
+    numbers: Sequence[str],
+    text: Any = "category",
+) -> pd.DataFrame:
+    """Columns of CSV or TSV, the texts read as categories at once, or as objects first."""
+    texts = dict.fromkeys((name for name in columns if name not in numbers), "category")
+    # columns that are not asked for are read as one byte: it costs nothing, and if they were skipped,
+    # pandas would let rows be longer than the header
+    dtypes = dict.fromkeys(_header(path, asked, columns), "S1") | dict.fromkeys(columns, "float64")
+    form: dict[str, Any] = {
+        "index_col": False,
+        "dtype": dtypes | dict.fromkeys(texts, text),
+        "thousands": "\1",  # any: else pandas 3.1 makes numbers of categories, part by part
+    }
+    found = []
+    try:
+        with warnings.catch_warnings(), path.open("rb") as file, _bar(path) as bar:
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            parts = pd.read_csv(file, chunksize=_ROWS_AT_A_TIME, **form, **asked)
+            for part in _watched(parts, file, bar):
+                found.append(part[list(columns)].astype(texts))
+                if any(found[-1][name].cat.categories.dtype == bool for name in texts):
+                    # pandas 3.1 makes booleans of them, and how they were written is lost
+                    return _separated(path, asked, columns, numbers, object)
+        return _joined(found, columns)
+    except pd.errors.ParserWarning as fault:
+        raise InputError(f"{path.name} has rows with more fields than its header.") from fault
+    except ValueError as fault:
+        if type(fault) is ValueError:  # no fault of the file's form
+            _check_numbers(path, asked, numbers)
+        raise
+
+
+def _header(path: Path, asked: dict[str, Any], columns: Sequence[str]) -> list[str]:
+    """Names of all columns as pandas has them, those asked for being there once."""
+    names = list(pd.read_csv(path, nrows=0, **asked).columns)
+    # pandas gives columns of one name other names: the header as it is written tells
+    header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False, **asked)
+    found = zip(header.iloc[0], names, strict=False)
+    check_columns([written or name for written, name in found], columns, path)
+    if {*names} >= _OF_COUNTS:
+        _check_no_counts(pd.read_csv(path, nrows=1, usecols=["tba"], dtype=str, **asked), path)
+    return names
+
+
+def _check_no_counts(first: pd.DataFrame, path: Path) -> None:
+    """Raise InputError where the first row is the one that says what counts are."""
+    if first["tba"].astype(str).str.startswith('{"format"').any():
+        raise InputError(
+            f"{path.name} holds counts, as ConfusionCounts.to_table(text=True) writes them, and no "
+            "predictions. In Python: tba.report(tba.ConfusionCounts.from_table(pd.read_csv(...)))."
+        )
+
+
+def _check_numbers(path: Path, asked: dict[str, Any], numbers: Sequence[str]) -> None:
+    """KindError with the name of the first column that holds something else."""
+    for column in numbers:
+        parts = pd.read_csv(
+            path, usecols=[column], chunksize=_ROWS_AT_A_TIME, dtype="float64", **asked
+        )
+        try:
+            with parts:
+                for _ in parts:
+                    pass
+        except ValueError as fault:
+            raise KindError(
+                f"{path.name}: column {shown(column)} must hold numbers; {fault}."
+            ) from fault
+
+
+def _lines(path: Path, packed: Any, columns: Sequence[str]) -> pd.DataFrame:
+    """Columns of JSON lines."""
+    try:
+        with path.open("rb") as file, _bar(path) as bar:
+            parts = pd.read_json(
+                file, lines=True, chunksize=_ROWS_AT_A_TIME, compression=packed, dtype=False,
+                convert_axes=False,
+            )  # fmt: skip
+            found = [_chosen(part, columns, path) for part in _watched(parts, file, bar)]
+    except ValueError as fault:
+        if type(fault) is not ValueError:
+            raise
+        text = str(fault).rstrip(". ")
+        raise InputError(f"{path.name} must hold an object in each line: {text}.") from fault
+    if not found:
+        raise InputError(f"{path.name} holds no rows.")
+    return pd.concat(found, ignore_index=True)
+
+
+def _chosen(part: pd.DataFrame, columns: Sequence[str], path: Path) -> pd.DataFrame:
+    if not all(isinstance(name, str) for name in part.columns):
+        raise ValueError("got a list")
+    check_columns(list(part.columns), columns, path)
+    if {*part.columns} >= _OF_COUNTS:
+        _check_no_counts(part.head(1), path)
+    return part[list(columns)]
+
+
+def _bar(path: Path) -> Bar:
+    return Bar(path.name, path.stat().st_size)
+
+
+def _watched(parts: Any, file: IO[bytes], bar: Bar) -> Iterator[pd.DataFrame]:
+    """The parts of a file, the bar told how much of it is read."""
+    done = 0
+    for part in parts:
+        yield part
+        bar.update(file.tell() - done)
+        done = file.tell()
+
+
+def format_of(path: Path) -> tuple[str, Any]:
+    """The ending that says the format, and how the file is packed; folders are of Parquet files."""
+    if path.is_dir():
+        return PARQUET[0], None
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = _PACKED.get(suffixes[-1]) if suffixes else None
+    kind = "".join((suffixes[:-1] if packed else suffixes)[-1:])
+    texts, others = [*_SEPARATORS, *_LINES], [*PARQUET, *FEATHER]
+    if kind in texts or (kind in others and not packed):
+        return kind, packed
+    absent = "" if path.exists() else ", which is not there"
+    raise InputError(
+        f"FILE must end in one of {', '.join(texts)}, which may be packed ({', '.join(_PACKED)}), or of "
+        f"{', '.join(others)}, or be a folder of Parquet files; got {path.name!r}{absent}."
+    )
+
+
+def check_columns(names: list[str], columns: Sequence[str], path: Path) -> None:
+    """ColumnError unless the file has each of the columns once."""
+    others = [name for name in names if name not in columns]
+    for column in columns:
+        if column not in names:
+            raise ColumnError(
+                f"{path.name} has no column {shown(column)}.{nearest(column, others)} "
+                f"Columns: {listed(names, 12)}. Name yours, as in --y-true label --y-pred forest."
+            )
+        if names.count(column) > 1:
+            raise ColumnError(
+                f"{path.name} has {names.count(column)} columns {shown(column)}. Rename all but one."
+            )
+
+
+def _joined(parts: list[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+    """Parts one below the other, over common categories."""
+    joined = {}
+    for column in columns:
+        found = [part[column] for part in parts]
+        if isinstance(found[0].dtype, pd.CategoricalDtype):
+            whole = pd.api.types.union_categoricals(found, sort_categories=True)
+            joined[column] = pd.Series(whole)
+        else:
+            joined[column] = pd.concat(found, ignore_index=True)
+    return pd.DataFrame(joined)
+
+
+def with_values(frame: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
+    """The frame with columns of texts that are all numbers, or all booleans, as such.
+
+    Where a column of labels mixes these with other texts, all labels stay texts, and so match.
+    """
+    texts = {
+        name: column.cat.categories
+        for name, column in frame.items()
+        if isinstance(column.dtype, pd.CategoricalDtype)
+    }
+    values = {name: _values(held) for name, held in texts.items()}
+    if any(name in labels and values[name] is None and _has_values(texts[name]) for name in texts):
+        values |= dict.fromkeys(labels)
+    found: dict[Any, pd.Series] = {
+        name: _with_categories(frame[name], held)
+        for name, held in values.items()
+        if held is not None
+    }
+    return frame.assign(**found)
+
+
+def _values(texts: pd.Index) -> npt.NDArray[Any] | None:
+    """What texts stand for if all are numbers, or all booleans."""
+    if all(map(_is_number, texts)):
+        numbers = np.array([float(text) for text in texts], dtype=np.float64)
+        if (abs(numbers) >= _MOST_EXACT).any() and all(map(_WHOLE.fullmatch, texts)):
+            return _large_numbers(texts)  # floats would make one of several
+        is_whole = (numbers == np.floor(numbers)) & (abs(numbers) <= _MOST_EXACT)
+        return numbers.astype(np.int64) if is_whole.all() else numbers
+    if all(text in _BOOLEANS for text in texts):
+        return np.array([_BOOLEANS[text] for text in texts])
+    return None
+
+
+def _large_numbers(texts: pd.Index) -> npt.NDArray[Any] | None:
+    """Whole numbers of 64 bits; others stay texts."""
+    for dtype in (np.int64, np.uint64):
+        try:
+            return np.array([int(text) for text in texts], dtype=dtype)
+        except (ValueError, OverflowError):
+            pass
+    return None
+
+
+def _has_values(texts: pd.Index) -> bool:
+    return any(_is_number(text) or text in _BOOLEANS for text in texts)
+
+
+def _is_number(text: object) -> bool:
+    return isinstance(text, str) and _NUMBER.fullmatch(text) is not None
+
+
+def _with_categories(column: pd.Series, values: npt.NDArray[Any]) -> pd.Series:
+    """Categories of other values in their order; those that are equal become one."""
+    categories, place = np.unique(values, return_inverse=True)
+    codes = np.append(place, -1)[column.cat.codes.to_numpy()]
+    return pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(categories)))

@@ -1,0 +1,209 @@
+"""The groups of a table of counts: their keys, their order, and the index that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pandas_tba.errors import ColumnError, InputError, InputWarning, listed, nearest, shown, warn
+from pandas_tba.frames.values import alike, kinds_of, order_of, plain_index, positions, union
+
+Codes = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Groups:
+    """G groups, each a value of every key; no key at all is one group of all rows.
+
+    ``codes`` (G, keys) point into ``levels``, -1 is the missing key, which comes last.  Where a key
+    is ``declared`` its levels are the categories of a column, in their order and unused ones
+    included; else they are sorted.  ``has_model``: the first key is the model.
+    """
+
+    names: tuple[Hashable, ...] = ()
+    levels: tuple[pd.Index, ...] = ()
+    codes: Codes = field(default_factory=lambda: np.zeros((1, 0), dtype=np.intp))
+    declared: tuple[bool, ...] = ()
+    has_model: bool = False
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def index(self) -> pd.Index:
+        """Index, or MultiIndex for several keys, of the groups."""
+        if not self.names:
+            return pd.RangeIndex(len(self))
+        if len(self.names) == 1:
+            return self.columns()[0].rename(self.names[0])
+        return pd.MultiIndex(
+            levels=list[Any](self.levels),
+            codes=list(self.codes.T),
+            names=self.names,
+            verify_integrity=False,
+        )
+
+    def columns(self) -> list[pd.Index]:
+        """The values of each key, (G,) each."""
+        pairs = zip(self.levels, self.codes.T, strict=True)
+        return [_with_missing(level, codes) for level, codes in pairs]
+
+    def values(self, at: int) -> Hashable:
+        """Key of one group as a user would write it: a value, or a tuple for several keys."""
+        key = tuple(
+            level[code : code + 1].tolist()[0] if code >= 0 else np.nan
+            for level, code in zip(self.levels, self.codes[at], strict=True)
+        )
+        return key[0] if len(key) == 1 else key
+
+    def in_order(self) -> tuple[Groups, Codes]:
+        """The same groups sorted by their keys, each once, and the place of each row in them."""
+        if not self.names or len(self) == 0:
+            return self, np.zeros(len(self), dtype=np.intp)
+        ranks = [
+            np.where(column < 0, len(level), column)
+            for level, column in zip(self.levels, self.codes.T, strict=True)
+        ]
+        order = np.lexsort(ranks[::-1])
+        ordered = self.codes[order]
+        is_new = np.ones(len(self), dtype=np.bool_)
+        is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+        place = np.empty(len(self), dtype=np.intp)
+        place[order] = np.cumsum(is_new) - 1
+        return self.with_codes(ordered[is_new]), place
+
+    def with_codes(self, codes: Codes) -> Groups:
+        """The same keys and levels for other groups."""
+        return Groups(self.names, self.levels, codes, self.declared, self.has_model)
+
+    def keep(self, keys: Sequence[int]) -> Groups:
+        """Only some of the keys, by their place; groups may then repeat."""
+        return Groups(
+            tuple(self.names[key] for key in keys),
+            tuple(self.levels[key] for key in keys),
+            self.codes[:, list(keys)],
+            tuple(self.declared[key] for key in keys),
+            self.has_model and 0 in keys,
+        )
+
+    def place_of(self, level: Hashable) -> int:
+        """Place of the key of that name, or of that number."""
+        return place_of("levels", level, self.names)
+
+    def join(self, other: Groups) -> Groups:
+        """Groups of both, one after the other (they may repeat), over common levels."""
+        levels, declared, mine, theirs = [], [], [], []
+        for key in range(len(self.names)):
+            level, is_declared = _joined_level(self, other, key)
+            levels.append(level)
+            declared.append(is_declared)
+            mine.append(_moved(self, key, level))
+            theirs.append(_moved(other, key, level))
+        if not levels:
+            codes = np.zeros((len(self) + len(other), 0), dtype=np.intp)
+        else:
+            codes = np.concatenate([np.stack(mine, axis=1), np.stack(theirs, axis=1)])
+        return Groups(self.names, tuple(levels), codes, tuple(declared), self.has_model)
+
+
+def place_of(argument: str, level: Hashable, names: Sequence[Hashable]) -> int:
+    """Place among the names of the key of that name, or of that number."""
+    if level in names:
+        return names.index(level)
+    is_number = isinstance(level, int) and not isinstance(level, bool)
+    if is_number and -len(names) <= level < len(names):  # type: ignore[operator]
+        return level % len(names)  # type: ignore[operator]
+    raise ColumnError(
+        f"`{argument}` must name keys of the groups; got {shown(level)}."
+        f"{nearest(level, names)} Keys: {listed(names) or 'none'}."
+    )
+
+
+def check_no_models(argument: str, names: Sequence[Hashable], model: Hashable | None) -> None:
+    """InputError where a key is that of the models, or has the name of their level."""
+    taken = [name for name in names if name is not None and name in ("model", model)]
+    if taken:
+        raise InputError(
+            f"`{argument}`: {shown(taken[0])} is the models' own level here; leave it out of "
+            f"`{argument}`, or rename it."
+        )
+
+
+def _joined_level(first: Groups, second: Groups, key: int) -> tuple[pd.Index, bool]:
+    parts = alike([first.levels[key].tolist(), second.levels[key].tolist()])
+    if parts[0] == parts[1] and first.levels[key].dtype == second.levels[key].dtype:
+        return first.levels[key], first.declared[key] and second.declared[key]
+    orders = [
+        part if groups.declared[key] else None
+        for part, groups in zip(parts, (first, second), strict=True)
+    ]
+    _warn_of_kinds(first.names[key], parts)
+    values, is_declared = union(parts, orders)
+    return plain_index(values), is_declared
+
+
+def _warn_of_kinds(name: Hashable, parts: Sequence[Sequence[Hashable]]) -> None:
+    """Name a key whose values cannot be the same in both parts, such as dates and their text."""
+    kinds = [kinds_of(part) for part in parts]
+    if all(kinds) and not kinds[0] & kinds[1]:
+        warn(
+            f"Key {shown(name)} holds {' and '.join(sorted(kinds[0]))} ({listed(parts[0], 2)}) in one part, "
+            f"and {' and '.join(sorted(kinds[1]))} ({listed(parts[1], 2)}) in the other, which are never the "
+            "same group. Bring them to one type before they are counted.",
+            InputWarning,
+        )
+
+
+def _moved(groups: Groups, key: int, level: pd.Index) -> Codes:
+    place = positions(groups.levels[key].tolist(), level.tolist())
+    return np.append(place, -1)[groups.codes[:, key]]
+
+
+def _with_missing(level: pd.Index, codes: Codes) -> pd.Index:
+    missing = codes < 0
+    if not missing.any():
+        return level.take(codes)
+    if level.dtype.kind in "iub":
+        level = level.astype(object)  # as float, 2**53 + 1 would be 2**53
+    # the missing value stands last, where code -1 finds it
+    if level.dtype == object:
+        return pd.Index([*level, np.nan], dtype=object, tupleize_cols=False).take(codes)
+    return level.insert(len(level), None).take(codes)
+
+
+def sorted_groups(
+    names: Sequence[Hashable],
+    levels: Sequence[tuple[pd.Index, bool]],
+    codes: Codes,
+    *,
+    has_model: bool,
+) -> Groups:
+    """Groups (which may repeat) with levels in order: a declared one stays, others are sorted."""
+    kept, moved = [], []
+    for (level, is_declared), column in zip(levels, codes.T, strict=True):
+        pair = (level, column) if is_declared else _sorted_level(level, column)
+        kept.append(pair[0])
+        moved.append(pair[1])
+    return Groups(
+        tuple(names),
+        tuple(kept),
+        np.stack(moved, axis=1),
+        tuple(is_declared for _, is_declared in levels),
+        has_model,
+    )
+
+
+def _sorted_level(level: pd.Index, codes: Codes) -> tuple[pd.Index, Codes]:
+    """The values that occur, sorted, and the codes that point to them."""
+    occurs = np.zeros(len(level) + 1, dtype=np.bool_)
+    occurs[codes] = True
+    occurs[-1] = False  # where code -1 points
+    found = np.flatnonzero(occurs)
+    order = found[order_of(level.take(found))]
+    place = np.full(len(level) + 1, -1, dtype=np.intp)
+    place[order] = np.arange(len(order))
+    return level.take(order), place[codes]

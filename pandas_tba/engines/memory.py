@@ -1,0 +1,439 @@
+"""Columns that lie in memory, as pandas or Arrow holds them -> Combinations."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pandas_tba.counts.storage import Cells
+from pandas_tba.engines.combinations import Combinations, Levels, Lines, Question, Tables
+from pandas_tba.engines.kernel import PairSlots, tally
+from pandas_tba.engines.pandas_pairs import Beside, Faults, Models, numbered_values
+from pandas_tba.errors import KindError, shown
+from pandas_tba.frames.checks import NO_BAD_WEIGHTS, BadWeights, as_numbers, bad_weights, is_weight
+from pandas_tba.frames.codes import (
+    Slots,
+    StoredSlots,
+    codes_of_indices,
+    encode,
+    encode_labels,
+    narrowest,
+    normal,
+    of_all_rows,
+    scored,
+)
+from pandas_tba.frames.keys import group_keys
+from pandas_tba.frames.values import factorized, plain_index
+
+FloatArray = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.intp]
+
+
+class Reader(Protocol):
+    """How columns of one library are read."""
+
+    def encode(self, column: Any) -> Slots:
+        """Slots of the values, which are keys."""
+
+    def labels(self, column: Any) -> Slots:
+        """Slots of the values, which are labels."""
+
+    def numbers(self, column: Any) -> FloatArray | None:
+        """Values as float, missing ones NaN; None where they are no numbers."""
+
+    def lacks(self, column: Any) -> Mask:
+        """Whether each value is missing."""
+
+    def kept(self, column: Any, rows: Mask) -> Any:
+        """Only some of the rows."""
+
+
+class PandasReader:
+    """Reader of Series, and of arrays of keys."""
+
+    encode = staticmethod(encode)
+    labels = staticmethod(encode_labels)
+
+    @staticmethod
+    def numbers(column: Any) -> FloatArray | None:
+        """Values as float, missing ones NaN; None where they are no numbers."""
+        try:
+            return as_numbers("y_score", column.name, column)
+        except KindError:
+            return None
+
+    @staticmethod
+    def lacks(column: Any) -> Mask:
+        """Whether each value is missing."""
+        return np.asarray(column.isna())
+
+    @staticmethod
+    def kept(column: Any, rows: Mask) -> Any:
+        """Only some of the rows."""
+        return column[rows]
+
+
+class ArrowReader:
+    """Reader of Arrow arrays, each with its name; `declared` ones are dictionaries by their type.
+
+    Other dictionaries only save memory, and their order says nothing.  Levels of the last
+    dictionary are remembered, since batch after batch has the same.
+    """
+
+    def __init__(self, declared: set[Hashable]) -> None:
+        self._declared = declared
+        self._known: dict[Hashable, tuple[Any, pd.Index, npt.NDArray[np.intp] | None]] = {}
+
+    def encode(self, column: Any) -> Slots:
+        """Slots of the values."""
+        import pyarrow as pa
+
+        name, array = column
+        if not pa.types.is_dictionary(array.type):
+            return arrow_slots(name, array)
+        if name not in self._known or not self._known[name][0].equals(array.dictionary):
+            self._known[name] = (array.dictionary, *_levels(array.dictionary))
+        return _dictionary_slots(array, *self._known[name][1:], is_declared=name in self._declared)
+
+    labels = encode
+
+    def numbers(self, column: Any) -> FloatArray | None:
+        """Values as float, missing ones NaN; None where they are no numbers."""
+        return _arrow_numbers(column[1])
+
+    def lacks(self, column: Any) -> Mask:
+        """Whether each value is missing."""
+        import pyarrow as pa
+
+        values = None if pa.types.is_integer(column[1].type) else self.numbers(column)
+        if values is None:
+            return np.asarray(column[1].is_null().to_numpy(zero_copy_only=False))
+        return np.isnan(values)
+
+    def kept(self, column: Any, rows: Mask) -> Any:
+        """Only some of the rows."""
+        import pyarrow as pa
+
+        return column[0], column[1].filter(pa.array(rows))
+
+
+class Rows(NamedTuple):
+    """The columns of a question, a value for each of `n_rows` rows."""
+
+    keys: Sequence[Any]
+    truth: Any
+    predictions: Sequence[Any]
+    weights: Any
+    n_rows: int
+
+
+def combinations_of_pandas(frame: pd.DataFrame, question: Question) -> Combinations:
+    """Combinations of a part of the data that is a pandas frame."""
+    return combinations_of_rows(_rows_of_pandas(frame, question), question, PandasReader())
+
+
+def cases_of_pandas(
+    frame: pd.DataFrame, question: Question, models: Models, cases: Question
+) -> tuple[Combinations, Faults]:
+    """Combinations of cases whose rows are all in this part, and what is wrong with the rows.
+
+    The question is about rows: its first key is the model, its last one says which case they are.
+    """
+    rows, reader = _rows_of_pandas(frame, question), PandasReader()
+    all_slots, lacks = _lacking(rows, _label_slots(rows, question, reader, set()), question, reader)
+    rows, all_slots = _complete(rows, all_slots, lacks, reader)
+    case, _ = numbered_values(rows.keys[-1])
+    known = case >= 0
+    model, *keys, row = (key[known] for key in rows.keys)
+    truth, predicted = (_stored(part, rows.n_rows, known) for part in all_slots)
+    codes, found = numbered_values(model)
+    beside = Beside.of(row, case[known], models.places(found)[codes])
+    n_cases, n_known = int(beside.is_first.sum()), len(row)
+    faults = beside.faults([truth.block(0, n_known), *keys], models)
+    dtype = np.dtype(narrowest(predicted.size + 1))
+    scored = predicted.block(0, n_known).astype(dtype)
+    levels, order = predicted.levels(), predicted.order
+    predictions = [
+        StoredSlots(codes, levels, has_missing=True, order=order)
+        for codes in beside.table(scored, len(models.values), np.iinfo(dtype).max)
+    ]
+    first = beside.is_first
+    slots = [_stored(truth, n_known, first), *predictions]
+    key_slots = [encode(key[first]) for key in keys]
+    of_all, lines = _tallied(key_slots, slots, cases.tables, n_cases)
+    return Combinations(of_all, lines, n_cases, {}), faults._replace(no_row=int((~known).sum()))
+
+
+def _rows_of_pandas(frame: pd.DataFrame, question: Question) -> Rows:
+    named = [(name, normal(frame[name])) for name, _ in question.bound.labelled()]
+    keys = [key.values for key in group_keys(frame, question.by)]
+    if question.columns.model is not None:
+        keys.insert(0, frame[question.columns.model])
+    weights = question.bound.weights
+    return Rows(
+        keys,
+        named[0][1],
+        [column for _, column in named[1:]],
+        None if weights is None else normal(frame[weights[0]]),
+        len(frame),
+    )
+
+
+def combinations_of_rows(rows: Rows, question: Question, reader: Reader) -> Combinations:
+    """Combinations of the rows that have every label, score and weight."""
+    columns, no_numbers = question.columns, set[Hashable]()
+    slots = _label_slots(rows, question, reader, no_numbers)
+    slots, lacks = _lacking(rows, slots, question, reader)
+    is_error = bool(lacks) and columns.missing == "raise"
+    counted, slots = (rows, slots) if is_error else _complete(rows, slots, lacks, reader)
+    weights, bad = None, NO_BAD_WEIGHTS
+    if counted.weights is not None:
+        weights = _numbers(columns.sample_weight, counted.weights, reader, no_numbers)
+        weights, bad = _valid(weights)
+    uncounted: tuple[Codes, ...] = ()
+    if is_error:
+        levels, lines, uncounted = _uncounted(slots, question, rows.n_rows)
+    else:
+        keys = [reader.encode(key) for key in counted.keys]
+        levels, lines = _tallied(keys, slots, question.tables, counted.n_rows, weights)
+    n_missing = {name: int(lacking.sum()) for name, lacking in lacks.items()}
+    return Combinations(
+        levels, lines, rows.n_rows, n_missing, bad, frozenset(no_numbers), uncounted
+    )
+
+
+def _label_slots(
+    rows: Rows, question: Question, reader: Reader, no_numbers: set[Hashable]
+) -> list[Slots]:
+    """Slots of truth and predictions."""
+    columns, slots = question.columns, [reader.labels(rows.truth)]
+    for name, column in zip(columns.predictions, rows.predictions, strict=True):
+        if columns.y_score is None:
+            slots.append(reader.labels(column))
+        else:
+            values = _numbers(name, column, reader, no_numbers)
+            slots.append(scored(values, columns.threshold))
+    return slots
+
+
+def _numbers(name: Hashable, column: Any, reader: Reader, no_numbers: set[Hashable]) -> FloatArray:
+    """Values as float, missing ones NaN; 0 in place of what is no number, and the name noted."""
+    values = reader.numbers(column)
+    if values is None:
+        no_numbers.add(name)
+        values = np.where(reader.lacks(column), np.nan, 0.0)
+    return values
+
+
+def _lacking(
+    rows: Rows, slots: list[Slots], question: Question, reader: Reader
+) -> tuple[list[Slots], dict[Hashable, Mask]]:
+    """The slots, looked through where values are missing, and which rows lack them by column."""
+    lacks, slots = {}, [*slots]
+    for at, (name, _) in enumerate(question.bound.labelled()):
+        if slots[at].has_missing:
+            slots[at], codes = of_all_rows(slots[at], rows.n_rows)
+            lacks[name] = codes == 0
+    if rows.weights is not None and (missing := reader.lacks(rows.weights)).any():
+        lacks[question.columns.sample_weight] = missing
+    return slots, lacks
+
+
+def _complete(
+    rows: Rows, slots: list[Slots], lacks: dict[Hashable, Mask], reader: Reader
+) -> tuple[Rows, list[Slots]]:
+    """Keys, weights and slots of the rows that lack nothing; the labels of all."""
+    if not lacks:
+        return rows, slots
+    kept = ~np.logical_or.reduce([*lacks.values()])
+    complete = rows._replace(
+        keys=[reader.kept(key, kept) for key in rows.keys],
+        weights=None if rows.weights is None else reader.kept(rows.weights, kept),
+        n_rows=int(kept.sum()),
+    )
+    return complete, [_stored(part, rows.n_rows, kept) for part in slots]
+
+
+def _tallied(
+    keys: Sequence[Slots],
+    slots: Sequence[Slots],
+    tables: Tables,
+    n_rows: int,
+    weights: FloatArray | None = None,
+) -> tuple[tuple[Levels, ...], tuple[Lines, ...]]:
+    """Levels of keys, truth and predictions, and the lines of each table."""
+    truth, *predictions = slots
+    is_paired = any(len(table) > 1 for table in tables)
+    if is_paired:
+        predictions = [_stored(part, n_rows) for part in predictions]
+    sides = [[predictions[at] for at in table] for table in tables]
+    asked = [part[0] if len(part) == 1 else PairSlots(part, n_rows) for part in sides]
+    found, used = tally(keys, truth, asked, n_rows, weights)
+    shared, counted = used[: len(keys) + 1], used[len(keys) + 1 :]
+    groups = found.groups - np.array([part.has_missing for part in shared[:-1]], dtype=np.intp)
+    lines = tuple(
+        _lines(cells, groups, part, pair)
+        for cells, part, pair in zip(found.tables, sides, counted, strict=True)
+    )
+    held = [*shared, *(predictions if is_paired else counted)]
+    return tuple(Levels(part.levels(), part.declared()) for part in held), lines
+
+
+def _lines(cells: Cells, groups: Codes, sides: Sequence[Slots], counted: Slots) -> Lines:
+    """The cells one by one; where two sides were counted as one they are taken apart."""
+    group, truth, predicted, planes = cells.entries()
+    columns = [predicted]
+    if len(sides) == 2:
+        columns = [*np.divmod(np.asarray(counted.levels())[predicted], sides[1].size)]
+    codes = [column - side.has_missing for column, side in zip(columns, sides, strict=True)]
+    return Lines(np.column_stack([groups[group], truth, *codes]), planes)
+
+
+def _uncounted(
+    slots: list[Slots], question: Question, n_rows: int
+) -> tuple[tuple[Levels, ...], tuple[Lines, ...], tuple[Codes, ...]]:
+    """No lines, but the rows of each label: all that is asked where missing values are an error."""
+    n_keys = len(question.bound.keys)
+    levels, uncounted = [Levels(pd.Index([]), None)] * n_keys, []
+    for part, codes in (of_all_rows(part, n_rows) for part in slots):
+        rows = np.bincount(codes.astype(np.intp), minlength=part.size)
+        levels.append(Levels(part.levels(), part.declared()))
+        uncounted.append(rows[part.has_missing :])
+    dtypes = [np.intp] if question.bound.weights is None else [np.intp, np.float64, np.float64]
+    planes = tuple(np.zeros(0, dtype=dtype) for dtype in dtypes)
+    lines = tuple(
+        Lines(np.zeros((0, n_keys + 1 + len(table)), dtype=np.intp), planes)
+        for table in question.tables
+    )
+    return tuple(levels), lines, tuple(uncounted)
+
+
+def _stored(part: Slots, n_rows: int, rows: Any = slice(None)) -> Slots:
+    """Slots of some rows that miss nothing, in memory; levels of the others stay known."""
+    if isinstance(part, StoredSlots) and isinstance(rows, slice):
+        return part
+    part, codes = of_all_rows(part, n_rows)
+    codes = codes[rows] - codes.dtype.type(part.has_missing)
+    levels = part.levels()
+    order = levels if part.order is not None else None
+    return StoredSlots(codes, levels, has_missing=False, order=order)
+
+
+def _valid(weights: FloatArray) -> tuple[FloatArray, BadWeights]:
+    """Weights with 0 for what is none, and what that was."""
+    bad = bad_weights(weights)
+    return (np.where(is_weight(weights), weights, 0.0) if bad.n_rows else weights), bad
+
+
+def combinations_of_batch(batch: Any, question: Question, reader: ArrowReader) -> Combinations:
+    """Combinations of an Arrow record batch."""
+
+    def column(name: Hashable) -> tuple[Hashable, Any]:
+        return name, batch.column(name)
+
+    named = [column(name) for name, _ in question.bound.labelled()]
+    weights = question.bound.weights
+    rows = Rows(
+        [column(question.column_of_key(key)) for key in question.bound.keys],
+        named[0],
+        named[1:],
+        None if weights is None else column(weights[0]),
+        batch.num_rows,
+    )
+    return combinations_of_rows(rows, question, reader)
+
+
+def joined(chunks: Any) -> Any:
+    """One Arrow array of several chunks, dictionaries over one."""
+    return chunks.unify_dictionaries().combine_chunks()
+
+
+def arrow_slots(name: Hashable, array: Any) -> Slots:
+    """Slots of an Arrow array; missing are nulls and NaN."""
+    import pyarrow as pa
+
+    kind = array.type
+    if pa.types.is_nested(kind):
+        return encode(pd.Series(array.to_pylist(), name=name, dtype=object))
+    if pa.types.is_boolean(kind):
+        codes = array.cast(pa.uint8()).fill_null(255).to_numpy()
+        return StoredSlots(codes, [False, True], has_missing=array.null_count > 0)
+    if pa.types.is_integer(kind) and not array.null_count:
+        return encode(array.to_numpy())
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.time64("ns"):
+        held = pd.arrays.ArrowExtensionArray(pa.chunked_array([array]))
+        return encode(pd.Series(held, name=name))
+    if kind == pa.month_day_nano_interval():
+        array = _durations(name, array)
+    if not pa.types.is_dictionary(kind):
+        try:
+            array = array.dictionary_encode()
+        except pa.ArrowNotImplementedError:  # periods, intervals, small floats and decimals
+            return encode(array.to_pandas())
+    return _dictionary_slots(array, *_levels(array.dictionary))
+
+
+def _durations(name: Hashable, array: Any) -> Any:
+    """Durations of what DuckDB calls INTERVAL; KindError for months, whose length is not fixed."""
+    import pyarrow as pa
+
+    parts = array.to_pylist()
+    with_months = [part for part in parts if part is not None and part.months]
+    if with_months:
+        raise KindError(
+            f"Column {shown(name)} holds intervals of months, such as {shown(with_months[0])}, which "
+            "have no fixed length. Convert them to days, dates or text."
+        )
+    unit, size = (
+        ("ns", 1) if any(part and part.nanoseconds % 1000 for part in parts) else ("us", 1000)
+    )
+    lengths = [
+        None if part is None else (part.days * 86_400 * 10**9 + part.nanoseconds) // size
+        for part in parts
+    ]
+    return pa.array(lengths, pa.duration(unit))
+
+
+def _levels(dictionary: Any) -> tuple[pd.Index, npt.NDArray[np.intp] | None]:
+    """Levels of a dictionary, and the place of its entries among them unless they are the same.
+
+    NaN may stand beside null in a dictionary, and -0.0 beside 0.0.
+    """
+    entries = plain_index(dictionary.to_pandas())
+    place, found = factorized(entries)
+    same = len(found) == len(entries)
+    return (entries, None) if same else (plain_index(found), np.append(place, -1))
+
+
+def _dictionary_slots(
+    array: Any,
+    levels: pd.Index,
+    place: npt.NDArray[np.intp] | None,
+    *,
+    is_declared: bool = False,
+) -> Slots:
+    codes = codes_of_indices(array.indices)
+    if place is not None:
+        codes = place[codes]
+    return StoredSlots(
+        codes.astype(narrowest(len(levels) + 1)),
+        levels,
+        has_missing=bool(len(codes) and codes.min() < 0),
+        order=levels if is_declared else None,
+    )
+
+
+def _arrow_numbers(array: Any) -> FloatArray | None:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
+    if not any(holds(array.type) for holds in is_number):
+        return None
+    return np.asarray(array.cast(pa.float64()).fill_null(np.nan))

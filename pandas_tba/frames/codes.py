@@ -1,0 +1,422 @@
+"""One column -> narrow unsigned slots, block by block, and the values the slots stand for.
+
+Where the dtype allows it nothing is hashed and nothing is kept per row: categories and booleans
+are viewed, integers of a small range are shifted, Arrow text is looked up in a dictionary.  The
+range or dictionary is guessed from a sample; a block that holds more raises `Unforeseen`, and the
+caller starts again with `widened()`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pandas_tba.errors import KindError, shown
+from pandas_tba.frames.values import (
+    as_python,
+    factorized,
+    is_missing,
+    kind_of,
+    kinds_of,
+    plain_index,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Array = npt.NDArray[Any]
+
+_SAMPLE = 1 << 14  # rows; up to this many are looked at whole
+_CHUNK = 1 << 15  # rows of int64 that stay in the cache between range check and shift
+_SPAN = 1 << 16  # largest integer range that is shifted and not hashed
+_HIGHEST = (1 << 63) - 1  # the end of a RangeIndex
+
+
+class Unforeseen(Exception):  # noqa: N818  a signal between files, never seen by users
+    """A block holds a value that the sample did not show."""
+
+    def __init__(self, slots: Slots) -> None:
+        super().__init__()
+        self.slots = slots
+
+
+class Slots(ABC):
+    """Codes of one column: `size` of them, 0 for missing if `has_missing`, then the levels."""
+
+    size: int
+    has_missing: bool = False
+    order: pd.Index | None = None
+
+    @abstractmethod
+    def block(self, start: int, stop: int) -> Array:
+        """Slots of some rows, unsigned."""
+
+    def declared(self) -> tuple[Hashable, ...] | None:
+        """Values in the order that the column declares, or None where it declares none."""
+        return None if self.order is None else tuple(self.order.tolist())
+
+    @abstractmethod
+    def levels(self) -> pd.Index:
+        """Values of the slots after the missing one; some may not occur."""
+
+    def values(self, places: Array) -> list[Hashable]:
+        """Python values of some of the levels."""
+        held: list[Hashable] = self.levels().take(places).tolist()
+        return held
+
+    def widened(self) -> Slots:
+        """Slots that foresee every value."""
+        return self
+
+    def compacted(self) -> Slots:
+        """Slots with one level for each value that occurs, where that is fewer."""
+        return self
+
+
+class StoredSlots(Slots):
+    """Slots that lie in memory, less one where a value may be missing."""
+
+    def __init__(
+        self,
+        codes: Array,
+        levels: Any,
+        *,
+        has_missing: bool,
+        order: pd.Index | None = None,
+    ) -> None:
+        self._codes, self._levels = codes, levels
+        self.size = len(levels) + has_missing
+        self.has_missing = has_missing
+        self.order = order
+
+    def block(self, start: int, stop: int) -> Array:
+        codes = self._codes[start:stop]
+        if not self.has_missing:
+            return codes
+        return np.add(codes, codes.dtype.type(1))  # -1, seen unsigned, wraps to 0
+
+    def levels(self) -> pd.Index:
+        return plain_index(self._levels)
+
+    def values(self, places: Array) -> list[Hashable]:
+        if isinstance(self._levels, list):
+            return [self._levels[place] for place in places.tolist()]
+        held: list[Hashable] = self._levels.take(places).tolist()
+        return held
+
+    def compacted(self) -> Slots:
+        found, codes = np.unique(self._codes, return_inverse=True)
+        if len(found) >= len(self._levels) or self.has_missing:
+            return self
+        levels = plain_index(self._levels).take(found.astype(np.intp))
+        return StoredSlots(
+            codes.reshape(-1).astype(narrowest(len(found))),
+            levels,
+            has_missing=False,
+            order=self.order,
+        )
+
+
+class IntegerSlots(Slots):
+    """Integers less the lowest one."""
+
+    def __init__(self, values: Array, low: int, high: int, *, is_sampled: bool) -> None:
+        self._values, self._low, self._high = values, low, high
+        self._is_sampled = is_sampled
+        self.size = high - low + 1
+        self._dtype = narrowest(self.size)
+
+    def block(self, start: int, stop: int) -> Array:
+        out = np.empty(stop - start, dtype=self._dtype)
+        low = self._values.dtype.type(self._low)
+        for at in range(start, stop, _CHUNK):
+            chunk = self._values[at : min(at + _CHUNK, stop)]
+            if self._is_sampled and (chunk.min() < self._low or chunk.max() > self._high):
+                raise Unforeseen(self)
+            np.subtract(chunk, low, out=out[at - start : at - start + len(chunk)], casting="unsafe")
+        return out
+
+    def levels(self) -> pd.Index:
+        return pd.RangeIndex(self._low, self._high + 1)
+
+    def values(self, places: Array) -> list[Hashable]:
+        return [self._low + place for place in places.tolist()]
+
+    def widened(self) -> Slots:
+        low, high = int(self._values.min()), int(self._values.max())
+        if not _is_range(low, high):
+            return hashed(self._values)
+        return IntegerSlots(self._values, low, high, is_sampled=False)
+
+    def compacted(self) -> Slots:
+        return hashed(self._values)
+
+
+class TextSlots(Slots):
+    """Arrow text looked up in a dictionary; missing values are its first entry."""
+
+    def __init__(self, chunks: pa.ChunkedArray, dictionary: pa.Array) -> None:
+        import pyarrow as pa
+
+        self._chunks = chunks
+        self.has_missing = chunks.null_count > 0
+        self._dictionary = dictionary
+        if self.has_missing:
+            self._dictionary = pa.concat_arrays([pa.nulls(1, dictionary.type), dictionary])
+        self.size = len(self._dictionary)
+
+    def block(self, start: int, stop: int) -> Array:
+        import pyarrow.compute as pc
+
+        rows = self._chunks.slice(start, stop - start)
+        found = pc.index_in(rows, value_set=self._dictionary)
+        if found.null_count:
+            raise Unforeseen(self)
+        return found.to_numpy().view(np.uint32)
+
+    def levels(self) -> pd.Index:
+        return plain_index(self._dictionary.to_pylist()[self.has_missing :])
+
+    def widened(self) -> Slots:
+        return _dictionary_slots(self._chunks)
+
+
+def narrowest(size: int) -> npt.DTypeLike:
+    """Smallest unsigned dtype with that many values."""
+    for dtype, bits in ((np.uint8, 8), (np.uint16, 16), (np.uint32, 32)):
+        if size <= 1 << bits:
+            return dtype
+    return np.uint64
+
+
+def normal(column: Any) -> Any:
+    """The column in a dtype that pandas can hash, and in which NaN is missing, as NA is."""
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype):
+        if dtype.kind == "f" and dtype.itemsize == 2:
+            return column.astype(np.float32)
+        return column if dtype.isnative else column.astype(dtype.newbyteorder("="))
+    if isinstance(dtype, pd.ArrowDtype) and "indices=uint" in str(dtype):
+        return normal(_decoded(column))  # pandas cannot hash these where one is missing
+    if dtype.kind == "f":
+        held = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    elif dtype.kind in "biu" and hasattr(dtype, "numpy_dtype") and not column.isna().any():
+        held = column.to_numpy(dtype=dtype.numpy_dtype)
+    else:
+        return column
+    is_series = isinstance(column, pd.Series)
+    return pd.Series(held, column.index, name=column.name, copy=False) if is_series else held
+
+
+def _decoded(column: Any) -> Any:
+    """A column of Arrow's dictionaries as one of their values."""
+    chunks = getattr(column, "array", column).__arrow_array__()
+    held = pd.arrays.ArrowExtensionArray(chunks.cast(chunks.type.value_type))
+    is_series = isinstance(column, pd.Series)
+    return pd.Series(held, column.index, name=column.name, copy=False) if is_series else held
+
+
+def encode(column: Any) -> Slots:
+    """Slots of a Series, Index or array of any dtype; KindError for values that are no keys."""
+    try:
+        return _slots(normal(column))
+    except TypeError as fault:
+        if "unhashable" not in str(fault):
+            raise
+    except NotImplementedError:  # by Arrow, for lists and structures; below, for times of day
+        pass
+    name = getattr(column, "name", None)
+    bad = next((value for value in column if not _is_hashable(value)), None)
+    what = column.dtype if bad is None else f"a {type(bad).__name__} ({shown(bad)})"
+    raise KindError(
+        f"{'An array' if name is None else f'Column {shown(name)}'} holds {what}, which is neither a "
+        "label nor a key. Convert it, for example with astype(str)."
+    )
+
+
+def encode_labels(column: Any) -> Slots:
+    """Slots as of `encode`, but True and 1 apart in a column that holds both; booleans come first."""
+    slots = encode(column)
+    if not is_mixed(column):
+        return slots
+    pairs = np.empty(len(column), dtype=object)
+    pairs[:] = [
+        None if is_missing(value) else (kind_of(value) == "boolean", value) for value in column
+    ]
+    codes, found = factorized(pairs)
+    order = sorted(range(len(found)), key=lambda at: not found[at][0])
+    place = np.append(np.argsort(order), -1).astype(narrowest(len(found) + 1))
+    return StoredSlots(place[codes], [found[at][1] for at in order], has_missing=slots.has_missing)
+
+
+def is_mixed(column: Any) -> bool:
+    """Whether booleans stand beside numbers in one object column: hashing would merge True and 1."""
+    if column.dtype != object or not pd.api.types.infer_dtype(column).startswith("mixed"):
+        return False
+    return kinds_of(column.dropna()) >= {"boolean", "number"}
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _slots(column: Any) -> Slots:
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype):  # of a Series .array would hide that it is numpy's
+        # asarray would first ask a Series for two attributes that it looks for among its labels
+        values = column.to_numpy() if hasattr(column, "to_numpy") else column
+        return _numpy_slots(values, dtype)
+    values = getattr(column, "array", column)
+    if isinstance(values, pd.arrays.NumpyExtensionArray):
+        return _numpy_slots(values.to_numpy(), values.to_numpy().dtype)
+    if isinstance(dtype, pd.SparseDtype):
+        return _numpy_slots(np.asarray(values), dtype.subtype)
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _category_slots(values)
+    if isinstance(dtype, pd.StringDtype) or _is_arrow_text(dtype):
+        return _text_slots(values)
+    if str(dtype) == "time64[ns][pyarrow]":
+        _check_microseconds(values)
+    return hashed(values)
+
+
+def _check_microseconds(values: Any) -> None:
+    """NotImplementedError for times of day that Python's, which know no nanoseconds, would merge."""
+    import pyarrow as pa
+
+    try:
+        values.__arrow_array__().cast("time64[us]")
+    except pa.ArrowInvalid as fault:
+        raise NotImplementedError from fault
+
+
+def of_all_rows(slots: Slots, n_rows: int) -> tuple[Slots, Array]:
+    """Slots that foresee every value, and the slot of each row."""
+    try:
+        return slots, slots.block(0, n_rows)
+    except Unforeseen:
+        slots = slots.widened()
+        return slots, slots.block(0, n_rows)
+
+
+def scored(scores: npt.NDArray[np.float64], threshold: float) -> Slots:
+    """Slots False and True: whether a score reaches the threshold."""
+    missing = np.isnan(scores)
+    codes = (scores >= threshold).view(np.uint8)
+    codes[missing] = 255  # the -1 of one byte
+    return StoredSlots(codes, [False, True], has_missing=bool(missing.any()))
+
+
+def _numpy_slots(values: Array, dtype: np.dtype[Any]) -> Slots:
+    if dtype.kind == "b":
+        return StoredSlots(values.view(np.uint8), [False, True], has_missing=False)
+    if dtype.kind in "iu":
+        return _integer_slots(values)
+    return hashed(values)
+
+
+def _category_slots(values: pd.Categorical) -> Slots:
+    codes, categories = values.codes, values.categories
+    return StoredSlots(
+        codes.view(f"u{codes.dtype.itemsize}"),
+        categories,
+        has_missing=bool(len(codes) and codes.min() < 0),
+        order=categories,
+    )
+
+
+def _integer_slots(values: Array) -> Slots:
+    n = len(values)
+    if n <= _SAMPLE:
+        samples = [values] if n else []
+    else:
+        samples = [values[:_CHUNK], values[:: n // _SAMPLE], values[-_CHUNK:]]
+    low = min((int(sample.min()) for sample in samples), default=0)
+    high = max((int(sample.max()) for sample in samples), default=-1)
+    if not _is_range(low, high):
+        return hashed(values)
+    return IntegerSlots(values, low, high, is_sampled=n > _SAMPLE)
+
+
+def _is_range(low: int, high: int) -> bool:
+    """Whether the numbers are few enough to be shifted, and a RangeIndex can hold them."""
+    return high - low < _SPAN and high < _HIGHEST
+
+
+def _is_arrow_text(dtype: Any) -> bool:
+    return isinstance(dtype, pd.ArrowDtype) and str(dtype.pyarrow_dtype) in {
+        "string",
+        "large_string",
+    }
+
+
+def _text_slots(values: Any) -> Slots:
+    if (
+        not hasattr(values, "__arrow_array__")
+        or getattr(values.dtype, "storage", "pyarrow") == "python"
+    ):
+        return hashed(values)
+    chunks = values.__arrow_array__()
+    if len(chunks) <= _SAMPLE:
+        return _dictionary_slots(chunks)
+    import pyarrow as pa
+
+    step = _SAMPLE // 4
+    starts = np.linspace(0, len(chunks) - step, 4).astype(int).tolist()
+    pieces = [piece for start in starts for piece in chunks.slice(start, step).chunks]
+    return TextSlots(chunks, pa.chunked_array(pieces, type=chunks.type).unique().drop_null())
+
+
+def _dictionary_slots(chunks: pa.ChunkedArray) -> Slots:
+    encoded = chunks.dictionary_encode().chunks  # all over one dictionary
+    words = encoded[0].dictionary.to_pylist() if encoded else []
+    has_missing = chunks.null_count > 0
+    codes = np.concatenate(
+        [np.empty(0, dtype=np.int32), *(codes_of_indices(chunk.indices) for chunk in encoded)]
+    )
+    return StoredSlots(codes.astype(narrowest(len(words) + 1)), words, has_missing=has_missing)
+
+
+def codes_of_indices(indices: pa.Array) -> npt.NDArray[np.integer]:
+    """Places in an Arrow dictionary, -1 where a value is missing."""
+    if not indices.null_count:
+        return indices.to_numpy()
+    if str(indices.type).startswith("uint"):  # as Polars has them
+        indices = indices.cast("int64")
+    return indices.fill_null(-1).to_numpy()
+
+
+def hashed(values: Any) -> Slots:
+    """Slots of any values by hashing them, in the order in which they occur."""
+    codes, found = factorized(values)
+    has_missing = bool(len(codes) and codes.min() < 0)
+    levels = pd.Index(found, dtype=found.dtype, tupleize_cols=False)
+    if levels.dtype == object:
+        levels = _one_form(levels, values)
+    return StoredSlots(codes.astype(narrowest(len(levels) + 1)), levels, has_missing=has_missing)
+
+
+def _one_form(levels: pd.Index, values: Any) -> pd.Index:
+    """Python values; whole numbers as int where 1, 1.0 and True, merged by hashing, stand in one column."""
+    levels = pd.Index([as_python(value) for value in levels], dtype=object, tupleize_cols=False)
+    if not kinds_of(levels) & {"boolean", "number"}:
+        return levels
+    if not pd.api.types.infer_dtype(values, skipna=True).startswith("mixed"):
+        return levels
+    if "number" not in kinds_of(value for value in values if not is_missing(value)):
+        return levels
+    return pd.Index([_as_int(value) for value in levels], dtype=object, tupleize_cols=False)
+
+
+def _as_int(value: Any) -> Any:
+    is_whole = isinstance(value, (bool, float)) and value == value // 1
+    return int(value) if is_whole else value

@@ -1,0 +1,261 @@
+"""Metrics that groups can be compared by: each one a mean of recalls, over sums of rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pandas_tba.counts.confusion import ConfusionCounts
+from pandas_tba.errors import InputError, listed, shown
+from pandas_tba.inference.sums import Sums
+from pandas_tba.scoring.metrics import METRICS, Metric, find_metrics, ratio
+from pandas_tba.scoring.results import (
+    Prevalence,
+    check_counts,
+    check_positive,
+    class_prevalence,
+    of_classes,
+)
+from pandas_tba.scoring.tempering import tempered_bounds, tempered_mean
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A metric as a mean of recalls: sums and rows (G, K), exponents, and what gives its weights.
+
+    ``prevalence`` (G, K) is None where each group has its own; ``counted_on`` are the rows (G,) that it
+    was counted on, None where it was given. ``rows`` are numbers of rows, weighted or not.
+    """
+
+    metric: Metric
+    sums: Sums
+    rows: npt.NDArray[Any]
+    exponents: list[float]
+    prevalence: FloatArray | None = None
+    counted_on: FloatArray | None = None
+
+    def shares(self, sums: Sums) -> FloatArray:
+        """What gives the class weights of some sums, (G, K)."""
+        return sums.support if self.prevalence is None else self.prevalence
+
+    def score(self, sums: Sums, t: float) -> FloatArray:
+        """The metric of some sums; NaN where it is undefined."""
+        return tempered_mean(sums.recall(), self.shares(sums), t)
+
+    def bounds(self, t: float) -> tuple[FloatArray, FloatArray]:
+        """Least and greatest value of each group, whatever the recall of absent classes."""
+        return tempered_bounds(self.sums.recall(), self.shares(self.sums), t)
+
+    def is_small(self, min_support: int) -> BoolArray:
+        """Groups with too few rows of a class."""
+        return np.asarray((self.rows < min_support).any(axis=1))
+
+    def totals(self, place: Codes, n_groups: int) -> Measure:
+        """The same over groups that share a place, all of one model."""
+        rows = np.zeros((n_groups, self.rows.shape[1]), dtype=self.rows.dtype)
+        np.add.at(rows, place, self.rows)
+        one = np.zeros(n_groups, dtype=np.intp)
+        one[place] = np.arange(len(place))  # any group of the place: they have the model in common
+        return replace(self.at(one), sums=self.sums.totals(place, n_groups), rows=rows)
+
+    def at(self, place: Codes) -> Measure:
+        """The same over some of the groups."""
+        prevalence, counted_on = self.prevalence, self.counted_on
+        return replace(
+            self,
+            sums=self.sums.at(place),
+            rows=self.rows[place],
+            prevalence=None if prevalence is None else prevalence[place],
+            counted_on=None if counted_on is None else counted_on[place],
+        )
+
+    def parted(self, among: BoolArray, min_support: int) -> tuple[Codes, Codes]:
+        """Groups to compare, and those with too few rows of a class."""
+        small = self.is_small(min_support)
+        return np.flatnonzero(among & ~small), np.flatnonzero(among & small)
+
+    def reason(self, counts: ConfusionCounts, group: int) -> str:
+        """Why the metric of a group is undefined."""
+        if self.metric.share_of is not None:
+            rows = int(counts.rows[group])
+            lacks = self.metric.lacks or ()
+            says = [text for lack in lacks[:1] for text in lack.reasons] if rows else []
+            return ", ".join(says).format(shown(counts.pos_label)) or "no rows"
+        absent = np.flatnonzero(self.sums.support[group] == 0)
+        if len(absent) == self.sums.support.shape[1]:
+            return "no rows"
+        return f"no rows of {listed(counts.label_set.classes[k] for k in absent)}"
+
+
+def comparable_metrics(
+    counts: ConfusionCounts, metrics: str | Metric | Iterable[str | Metric] | None
+) -> tuple[list[Metric], bool]:
+    """Metrics to compare groups by, and whether they came as a list."""
+    check_counts(counts)
+    if len(counts.key_groups.names) == counts.key_groups.has_model:
+        raise InputError(
+            "There are no groups to compare; name their key when counting: by='segment'."
+        )
+    chosen = find_metrics("tba" if metrics is None else metrics)
+    able = [
+        metric.name
+        for metric in METRICS
+        if metric.exponent is not None
+        or (metric.name == "recall" if counts.is_weighted else metric.share_of is not None)
+    ]
+    unable = [
+        metric.name for metric in chosen if metric.exponent is None and metric.name not in able
+    ]
+    if unable:
+        raise InputError(
+            f"`metrics`: {listed(unable)} cannot be compared between groups"
+            f"{' of weighted rows' if counts.is_weighted else ''}. Choose from "
+            f"{listed(able, len(able))}."
+        )
+    check_positive(counts, chosen)
+    return chosen, not (metrics is None or isinstance(metrics, (str, Metric)))
+
+
+def measure_of(
+    counts: ConfusionCounts, metric: Metric, prevalence: Prevalence, exponents: list[float]
+) -> Measure:
+    """The metric as a mean of recalls."""
+    if metric.share_of is not None:
+        return _proportion(counts, metric)
+    parts = [counts.hits, counts.support]
+    if counts.squared_hits is not None and counts.squared_support is not None:
+        parts += [counts.squared_hits, counts.squared_support]
+    sums = Sums.of([of_classes(counts, part) for part in parts])
+    rows = of_classes(counts, counts.class_rows)
+    fixed = metric.exponent
+    if fixed == 0.0:  # equal weights, whatever the prevalence
+        return Measure(metric, sums, rows, [0.0], np.ones(rows.shape))
+    if metric.name == "accuracy":  # of each group's own rows, by definition
+        return Measure(metric, sums, rows, [1.0])
+    if isinstance(fixed, float):
+        exponents = [fixed]
+    shares = np.broadcast_to(class_prevalence(counts, prevalence, sums.support), rows.shape)
+    if not isinstance(prevalence, str):
+        return Measure(metric, sums, rows, exponents, shares)
+    if prevalence == "own":
+        return Measure(metric, sums, rows, exponents)
+    place, n_models = models_of(counts)
+    total = sums.totals(place, n_models)
+    squares = total.support if total.squared is None else total.squared[1]
+    effective = ratio(total.support.sum(axis=1) ** 2, squares.sum(axis=1))
+    return Measure(metric, sums, rows, exponents, shares, effective[place])
+
+
+def _proportion(counts: ConfusionCounts, metric: Metric) -> Measure:
+    """A share of the positive class as the recall of a single class."""
+    at = [counts.label_set.values.index(counts.pos_label)]
+    hits, support, predicted = (
+        part[:, at].astype(np.float64) for part in (counts.hits, counts.support, counts.predicted)
+    )
+    total = counts.weight.astype(np.float64)[:, None]
+    whole = metric.denominator(support, predicted, total)
+    share = metric.function(hits, support, predicted, total)
+    part = np.where(whole > 0, share * whole, 0.0).round()
+    sums, rows = Sums(part.astype(np.float64), whole), whole
+    if counts.squared_hits is not None and counts.squared_support is not None:  # recall alone
+        squared = counts.squared_hits[:, at], counts.squared_support[:, at]
+        sums, rows = Sums(hits, support, squared), counts.class_rows[:, at]
+    return Measure(metric, sums, rows, [0.0], np.ones(rows.shape))
+
+
+def models_of(counts: ConfusionCounts) -> tuple[Codes, int]:
+    """The model of each group, in the order of all tables, and how many models there are."""
+    if not counts.key_groups.has_model:
+        return np.zeros(len(counts), dtype=np.intp), 1
+    groups, place = counts.key_groups.keep([0]).in_order()
+    return place, len(groups)
+
+
+def group_names(counts: ConfusionCounts, groups: Iterable[int]) -> list[Hashable]:
+    """Keys of some groups without their model; None for the place -1."""
+    keys = counts.key_groups
+    kept = keys.keep(range(keys.has_model, len(keys.names)))
+    return [kept.values(group) if group >= 0 else None for group in groups]
+
+
+def check_min_support(min_support: object) -> None:
+    """Raise InputError unless it is a number of rows."""
+    is_whole = isinstance(min_support, (int, np.integer)) and not isinstance(min_support, bool)
+    if not (is_whole and min_support >= 0):  # type: ignore[operator]
+        raise InputError(
+            f"`min_support` must be a whole number of rows, 0 or more; got {shown(min_support)}."
+        )
+
+
+def joined(parts: list[Measure]) -> Measure:
+    """The groups of several measures of one metric, one after the other."""
+    first = parts[0]
+    sums = zip(*(part.sums.parts() for part in parts), strict=True)
+    prevalence = [part.prevalence for part in parts if part.prevalence is not None]
+    counted_on = [part.counted_on for part in parts if part.counted_on is not None]
+    return replace(
+        first,
+        sums=Sums.of([np.concatenate(held) for held in sums]),
+        rows=np.concatenate([part.rows for part in parts]),
+        prevalence=np.concatenate(prevalence) if prevalence else None,
+        counted_on=np.concatenate(counted_on) if counted_on else None,
+    )
+
+
+class Spread(NamedTuple):
+    """How far groups of one model lie apart: what is known, and what the data allow."""
+
+    gap: float
+    low: float
+    high: float
+    best: int
+    worst: int
+    ratio: float
+    n_undetermined: int
+
+
+def spread_of(measure: Measure, groups: Codes, t: float) -> Spread:
+    """The spread of some groups; without two of them there is none."""
+    score = measure.score(measure.sums, t)[groups]
+    low, high = (bound[groups] for bound in measure.bounds(t))
+    known = np.flatnonzero(~np.isnan(score))
+    n_undetermined = len(groups) - len(known)
+    if len(groups) < 2:
+        return Spread(math.nan, math.nan, math.nan, -1, -1, math.nan, n_undetermined)
+    top, bottom = np.argsort(-high)[:2], np.argsort(low)[:2]
+    widest = max(high[i] - low[j] for i in top for j in bottom if i != j)
+    is_known = n_undetermined == 0
+    ends = [-1, -1]  # a group whose value is not known may be the best, or the worst
+    if is_known:
+        ends = [groups[known[score[known].argmax()]], groups[known[score[known].argmin()]]]
+    best, worst = ends[::-1] if measure.metric.greater_is_better is False else ends
+    return Spread(
+        float(score.max() - score.min()) if is_known else math.nan,
+        max(0.0, float(low.max() - high.min())),
+        max(0.0, float(widest)),
+        int(best),
+        int(worst),
+        float(ratio(score.min(), score.max())) if is_known else math.nan,
+        n_undetermined,
+    )
+
+
+def undefined_groups(counts: ConfusionCounts, measure: Measure, among: Codes, t: float) -> str:
+    """Which of some groups have no value, and why."""
+    scores = measure.score(measure.sums, t)[among]
+    lacking = among[np.isnan(scores)]
+    texts = [
+        f"{shown(name)} ({measure.reason(counts, group)})"
+        for name, group in zip(group_names(counts, lacking[:5]), lacking.tolist(), strict=False)
+    ]
+    more = f" and {len(lacking) - 5:,} more" if len(lacking) > 5 else ""
+    return f"{len(lacking)} undefined of {len(among)} groups: {', '.join(texts)}{more}"

@@ -1,0 +1,1 @@
+"""Counts go in; figures of matplotlib come out."""

@@ -1,0 +1,442 @@
+"""Groups against each other: differences from a reference, and the gap between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pandas_tba.counts.confusion import ConfusionCounts
+from pandas_tba.errors import InputError, listed, nearest, shown
+from pandas_tba.inference.contrasts import Difference, common_difference, own_difference
+from pandas_tba.inference.intervals import check_level, check_replicates, generator_of
+from pandas_tba.inference.measures import (
+    Measure,
+    check_min_support,
+    comparable_metrics,
+    group_names,
+    measure_of,
+    models_of,
+    spread_of,
+    undefined_groups,
+)
+from pandas_tba.inference.pvalues import holm, normal_limit
+from pandas_tba.inference.sums import Sums
+from pandas_tba.questions.intervals import with_axes
+from pandas_tba.scoring.metrics import Metric, ratio
+from pandas_tba.scoring.results import (
+    Exponent,
+    Prevalence,
+    check_names,
+    described,
+    exponents_of,
+    of_classes,
+    size_names,
+    sizes,
+)
+from pandas_tba.scoring.tempering import class_weights, tempered_mean
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.intp]
+
+_KEYWORDS = ("pooled", "largest", "rest")
+_DISPARITY = ("score", "difference", "low", "high", "ratio", "p_value", "p_adjusted",
+              "own_difference", "rate_part", "mix_part", "reason")  # fmt: skip
+_GAP = ("gap", "gap_low", "gap_high", "best", "worst", "n_groups", "n_undetermined",
+        "expected_if_equal", "p_value", "left_out", "reason")  # fmt: skip
+_DRAWS_AT_A_TIME = 4_000_000
+_NOISE = 1e-12  # a limit that is met to the last digits is met
+
+
+def disparity(
+    counts: ConfusionCounts,
+    *,
+    t: Exponent = 0.5,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
+    reference: Hashable = "pooled",
+    prevalence: Prevalence = "pooled",
+    min_support: int = 0,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Differences of each group from a reference, with limits and p-values.
+
+    Parameters
+    ----------
+    counts : ConfusionCounts
+        Counts of rows by groups, as `count` gives them.
+    t : float, or list of float, default 0.5
+        Exponent of tba, as in `score`. A list adds the last level ``t`` to the index.
+    metrics : name, Metric, or list of these, optional
+        tba by default. Means of recall (tba, accuracy, balanced_accuracy, recall_macro) and shares
+        of the positive class: recall for equal opportunity, recall and fpr for equalised odds,
+        selection_rate for demographic parity. A list adds the level ``metric``.
+    reference : {"pooled", "largest", "rest"} or a group, default "pooled"
+        All groups together, the group with most rows, all other groups, or one group by its key.
+    prevalence : {"pooled", "own"}, mapping or Series, default "pooled"
+        Whose class shares give the weights of tba. With ``"own"`` a difference mixes error rates
+        with the mix of classes.
+    min_support : int, default 0
+        Groups with fewer rows of a class are not compared; their rows stay in the reference.
+    level : float, default 0.95
+        Confidence level of low and high.
+
+    Returns
+    -------
+    DataFrame
+        Columns n, min_support, n_absent; score; difference (score less that of the reference) and
+        its limits low and high; ratio (score over that of the reference); p_value, p_adjusted for
+        all rows of the table (Holm); own_difference (the difference under each side's own class
+        shares), which is the sum of rate_part (recalls differ) and mix_part (class shares differ);
+        reason (why a value is NaN, else empty). Weighted counts have a column weight.
+
+    Raises
+    ------
+    InputError
+        If the counts have no groups, the reference is none of them, or an argument has a value
+        that cannot be used.
+
+    Notes
+    -----
+    The limits join the Wilson limits of both sides at their effective rows; the p-value is one
+    less the level at which they exclude 0. Rows count as independent.
+
+    Under common class weights w_k the difference is D = sum w_k d_k, where d_k is the recall of
+    the group less that of the reference. Each side is a share of n_eff rows as in `interval`, with
+    Wilson limits around its own mean; n_eff takes the weights as given. That they were counted, on
+    N rows and with shares p_k, is a term that both sides have in common: M = (t^2 / N)
+    sum w_k^2 / p_k (d_k - D)^2, 0 for given shares and an infinite t. low is D less
+    sqrt(a^2 + b^2 + z^2 M), where a is the distance from the group's mean to its lower limit and b
+    that from the reference's mean to its upper one; high has the other two distances.
+
+    All groups together hold the group itself, so with ``reference="pooled"`` it is compared with
+    the rest class by class: d_k = (n_rest,k / n_k) (r_k - r_rest,k), n_k being the rows of all.
+    Each side then is the mean of its recalls under the weights w_k n_rest,k / n_k, made to add up
+    to 1, and both distances are multiplied by the sum of these weights.
+
+    With ``prevalence="own"`` each side has its own weights, its n_eff says that they were counted,
+    and M is 0. Against ``"pooled"`` the distances of the group and of the rest are multiplied by
+    the part of their standard errors that is left where the pooled score is subtracted.
+
+    rate_part is the sum over classes of the mean of both weights times the difference of the
+    recalls, and mix_part that of the mean of both recalls times the difference of the weights
+    (Kitagawa). Here the weights are those of each side's own class shares, and the reference is
+    all groups with ``"pooled"``.
+
+    References
+    ----------
+    Newcombe 1998, doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I (limits);
+    Kitagawa 1955, doi:10.1080/01621459.1955.10501299 (parts).
+
+    Examples
+    --------
+    >>> import pandas_tba as tba
+    >>> counts = tba.count(tba.load_income(), y_pred="forest", by="sex")
+    >>> tba.disparity(counts, t=0, reference="rest")[["score", "difference"]].round(3)
+            score  difference
+    sex
+    Female  0.752      -0.007
+    Male    0.758       0.007
+    """
+    exponents, is_list = exponents_of(t)
+    chosen, is_several = comparable_metrics(counts, metrics)
+    check_level(level)
+    at = _reference(counts, reference)
+    check_min_support(min_support)
+    names = [*size_names(counts), *_DISPARITY]
+    check_names(counts, (*names, *["metric"] * is_several, *["t"] * is_list))
+    start = sizes(counts, of_classes(counts, counts.support))
+    columns = {
+        name: np.repeat(column, len(chosen) * len(exponents)) for name, column in start.items()
+    }
+    parts = []
+    for metric in chosen:
+        measure = measure_of(counts, metric, prevalence, exponents)
+        sides = _sides(counts, measure, at, min_support, is_whole=reference == "pooled")
+        parts.append([_compared(counts, sides, value, level) for value in measure.exponents])
+    shape = (len(counts), len(exponents))
+    for name in parts[0][0]:
+        by_metric = [np.stack([found[name] for found in part], axis=1) for part in parts]
+        columns[name] = np.stack([np.broadcast_to(x, shape) for x in by_metric], axis=1).reshape(-1)
+    columns["p_adjusted"] = holm(columns["p_value"])
+    columns["reason"] = pd.Series(columns["reason"], dtype="str").array
+    axes = _axes(chosen, exponents, is_several=is_several, is_list=is_list)
+    table = pd.DataFrame({name: columns[name] for name in names}, index=with_axes(counts, axes))
+    described(table, counts, t, prevalence).attrs["tba"] |= {
+        "level": level,
+        "reference": str(reference),
+    }
+    return table
+
+
+def _axes(
+    chosen: list[Metric], exponents: list[float], *, is_several: bool, is_list: bool
+) -> list[pd.Index]:
+    """Levels that come after the groups."""
+    axes: list[Any] = []
+    if is_several:
+        axes.append(pd.Index([metric.name for metric in chosen], name="metric"))
+    if is_list:
+        axes.append(pd.Index(exponents, name="t", dtype=np.float64))
+    return axes
+
+
+def _reference(counts: ConfusionCounts, reference: Hashable) -> Codes | None:
+    """The group (G,) that each group is compared with, -1 where there is none; None for many."""
+    if isinstance(reference, str) and reference in ("pooled", "rest"):
+        return None
+    if not isinstance(reference, Hashable):
+        raise InputError(f"`reference` must be one group; got {shown(reference)}.")
+    place, n_models = models_of(counts)
+    found = np.full(n_models, -1, dtype=np.intp)
+    if isinstance(reference, str) and reference == "largest":
+        ascending = np.lexsort((-np.arange(len(counts)), counts.rows))  # of equal ones the first
+        for group in ascending.tolist():
+            found[place[group]] = group
+        return found[place]
+    names = group_names(counts, range(len(counts)))
+    is_missing = reference is None or reference is pd.NA or reference != reference
+    for group, name in enumerate(names):
+        is_same = isinstance(name, tuple) == isinstance(reference, tuple) and name == reference
+        if is_same or (is_missing and name != name):
+            found[place[group]] = group
+    if (found < 0).all():
+        raise InputError(
+            f"`reference` must be one of {listed(_KEYWORDS)}, or a group; got {shown(reference)}."
+            f"{nearest(reference, [*_KEYWORDS, *names])} Groups: {listed(dict.fromkeys(names))}."
+        )
+    return found[place]
+
+
+class _Sides(NamedTuple):
+    """A measure of groups, the reference, and other rows than the group's that tell of it."""
+
+    measure: Measure
+    reference: Sums
+    others: Sums
+    is_reference: BoolArray
+    left_out: BoolArray
+
+
+def _sides(
+    counts: ConfusionCounts, measure: Measure, at: Codes | None, min_support: int, *, is_whole: bool
+) -> _Sides:
+    is_reference = np.zeros(len(counts), dtype=np.bool_)
+    if at is None:
+        place, n_models = models_of(counts)
+        total = measure.sums.totals(place, n_models).at(place)
+        others = total.without(measure.sums)
+        reference = total if is_whole else others
+    else:
+        reference = others = measure.sums.at(at)
+        is_reference[at[at >= 0]] = True
+    left_out = measure.is_small(min_support) & ~is_reference
+    return _Sides(measure, reference, others, is_reference, left_out)
+
+
+def _compared(
+    counts: ConfusionCounts, sides: _Sides, t: float, level: float
+) -> dict[str, npt.NDArray[Any]]:
+    """Columns of one metric at one t, each (G,)."""
+    measure, reference, _, is_reference, left_out = sides
+    found = _difference(sides, t)
+    low, high = found.limits(normal_limit(level))
+    score, of_reference = measure.score(measure.sums, t), measure.score(reference, t)
+    own = [tempered_mean(side.recall(), side.support, t) for side in (measure.sums, reference)]
+    rate, mix = _parts(measure.sums, reference, t)
+    columns = {
+        "difference": found.estimate,
+        "low": np.where(is_reference, found.estimate, low),
+        "high": np.where(is_reference, found.estimate, high),
+        "ratio": ratio(score, of_reference),
+        "p_value": np.where(is_reference, np.nan, found.p_values()),
+        "own_difference": own[0] - own[1],
+        "rate_part": rate,
+        "mix_part": mix,
+    }
+    reasons = _reasons(counts, measure, columns, score, of_reference)
+    reasons[left_out] = "fewer rows than min_support"
+    reasons[is_reference & (reasons == "")] = "the reference"
+    columns = {name: np.where(left_out, np.nan, column) for name, column in columns.items()}
+    return {"score": score, **columns, "reason": reasons}
+
+
+def _difference(sides: _Sides, t: float) -> Difference:
+    """Difference from the reference, by way of other rows than the group's own."""
+    measure, reference, others = sides.measure, sides.reference, sides.others
+    sums, overlaps = measure.sums, others is not reference
+    if measure.prevalence is None:
+        return own_difference(sums, others, t, from_both=overlaps)
+    kept = None
+    if overlaps:  # a class without any row keeps all, so that it stays undefined
+        kept = np.where(reference.support > 0, ratio(others.support, reference.support), 1.0)
+    return common_difference(
+        sums, others, measure.prevalence, t, kept=kept, counted_on=measure.counted_on
+    )
+
+
+def _parts(first: Sums, second: Sums, t: float) -> tuple[FloatArray, FloatArray]:
+    """Parts of a difference under own class shares: recalls differ, and class shares differ."""
+    weights, others = (class_weights(side.support, t=t) for side in (first, second))
+    recall, other = first.recall(), second.recall()
+    matters = (weights > 0) | (others > 0)
+    rate = np.where(matters, (weights + others) / 2 * (recall - other), 0.0).sum(axis=1)
+    mix = np.where(matters, (weights - others) * (recall + other) / 2, 0.0).sum(axis=1)
+    nothing = np.isnan(rate) | np.isnan(mix) | ~matters.any(axis=1)
+    return np.where(nothing, np.nan, rate), np.where(nothing, np.nan, mix)
+
+
+def _reasons(
+    counts: ConfusionCounts,
+    measure: Measure,
+    columns: dict[str, FloatArray],
+    score: FloatArray,
+    other: FloatArray,
+) -> npt.NDArray[Any]:
+    """Why differences or ratios are NaN."""
+    reasons = np.full(len(counts), "", dtype=object)
+    for group in np.flatnonzero(np.isnan(columns["rate_part"])).tolist():
+        reasons[group] = f"{measure.reason(counts, group)}, so the own difference has no parts"
+    reasons[np.isnan(columns["ratio"])] = "both scores are 0"
+    reasons[np.isnan(columns["difference"])] = "the other rows lack a class"
+    reasons[np.isnan(other)] = "the reference has no value"
+    for group in np.flatnonzero(np.isnan(score)).tolist():
+        reasons[group] = measure.reason(counts, group)
+    return reasons
+
+
+def gap(
+    counts: ConfusionCounts,
+    *,
+    t: Exponent = 0.5,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
+    prevalence: Prevalence = "pooled",
+    min_support: int = 0,
+    n_replicates: int = 2000,
+    generator: np.random.Generator | int | None = None,
+) -> pd.DataFrame:
+    """Distance between the best and the worst group, and what chance alone would give.
+
+    Parameters
+    ----------
+    counts, t, metrics, prevalence
+        As in `disparity`.
+    min_support : int, default 0
+        Groups with fewer rows of a class are left out, and named.
+    n_replicates : int, default 2000
+        Draws of equal groups.
+    generator : numpy Generator or int, optional
+        Source of the draws, or a seed.
+
+    Returns
+    -------
+    DataFrame
+        A row for all groups, or for each model, metric and t: gap; gap_low and gap_high, what it
+        can be at least and at most whatever the recall of absent classes; best, worst (groups);
+        n_groups, n_undetermined (groups whose score is undefined: then the gap is NaN);
+        expected_if_equal (mean gap of groups of these sizes that have equal recalls), p_value
+        (probability of a gap as large among such groups), left_out (groups with little support),
+        reason (why a value is NaN, else empty).
+
+    Raises
+    ------
+    InputError
+        As in `disparity`.
+
+    Notes
+    -----
+    Even equal groups show a gap, the larger the more and the smaller they are: compare it with
+    expected_if_equal. The draws take the recalls of all groups together, (hits + 1/2) / (rows + 1),
+    and each group's own number of rows of each class. p_value is (k + 1) / (n_replicates + 1),
+    where k draws have a gap as large, so it is never below 1 / (n_replicates + 1). With 2,000
+    draws expected_if_equal is good to about two digits.
+
+    Examples
+    --------
+    >>> import pandas_tba as tba
+    >>> counts = tba.count(tba.load_income(), y_pred="forest", by="sex")
+    >>> tba.gap(counts, t=0, generator=0)[["gap", "best", "worst", "expected_if_equal"]].round(2)
+        gap  best   worst  expected_if_equal
+    0  0.01  Male  Female               0.02
+    """
+    exponents, is_list = exponents_of(t)
+    chosen, is_several = comparable_metrics(counts, metrics)
+    check_min_support(min_support)
+    check_replicates(n_replicates)
+    random = generator_of(generator)
+    place, n_models = models_of(counts)
+    measures = [measure_of(counts, metric, prevalence, exponents) for metric in chosen]
+    rows = []
+    for model in range(n_models):
+        for measure in measures:
+            among, left_out = measure.parted(place == model, min_support)
+            found = [
+                _gap_row(counts, measure, among, left_out, value, n_replicates, random)
+                for value in measure.exponents
+            ]
+            rows += found * (1 if len(found) == len(exponents) else len(exponents))
+    pooled = counts.pooled()
+    axes = _axes(chosen, exponents, is_several=is_several, is_list=is_list)
+    table = pd.DataFrame(_gap_columns(rows)).set_axis(with_axes(pooled, axes))
+    return described(table, counts, t, prevalence)
+
+
+def _gap_row(
+    counts: ConfusionCounts,
+    measure: Measure,
+    among: Codes,
+    left_out: Codes,
+    t: float,
+    n_replicates: int,
+    generator: np.random.Generator,
+) -> tuple[Any, ...]:
+    spread = spread_of(measure, among, t)
+    expected = p_value = math.nan
+    reason = ""
+    if len(among) < 2:
+        reason = "fewer than two groups"
+    elif spread.n_undetermined:
+        reason = undefined_groups(counts, measure, among, t)
+    elif counts.is_weighted:
+        reason = "weighted rows cannot be drawn"
+    else:
+        drawn = _drawn_gaps(measure, among, t, n_replicates, generator)
+        expected = float(drawn.mean())
+        p_value = float(((drawn >= spread.gap - _NOISE).sum() + 1) / (n_replicates + 1))
+    best, worst = group_names(counts, (spread.best, spread.worst))
+    names = listed(group_names(counts, left_out))
+    return (spread.gap, spread.low, spread.high, best, worst, len(among), spread.n_undetermined,
+            expected, p_value, names, reason)  # fmt: skip
+
+
+def _drawn_gaps(
+    measure: Measure, groups: Codes, t: float, n_replicates: int, generator: np.random.Generator
+) -> FloatArray:
+    """Gaps of groups of these sizes that have the recalls of all of them together."""
+    hits, support = measure.sums.hits[groups], measure.sums.support[groups]
+    recall = (hits.sum(axis=0) + 0.5) / (support.sum(axis=0) + 1.0)
+    shares = measure.shares(measure.sums)[groups]
+    weights = class_weights(shares, t=t) / np.maximum(support, 1.0)
+    rows = support.astype(np.int64)
+    step = max(1, _DRAWS_AT_A_TIME // max(1, rows.size))
+    found = []
+    for start in range(0, n_replicates, step):
+        size = (min(step, n_replicates - start), *rows.shape)
+        scores = (generator.binomial(rows, recall, size=size) * weights).sum(axis=2)
+        found.append(scores.max(axis=1) - scores.min(axis=1))
+    return np.concatenate(found)
+
+
+def _gap_columns(rows: list[tuple[Any, ...]]) -> dict[str, Any]:
+    kinds: dict[str, Any] = {"best": object, "worst": object, "left_out": "str", "reason": "str"}
+    kinds |= {"n_groups": np.int64, "n_undetermined": np.int64}
+    columns = {}
+    for at, name in enumerate(_GAP):
+        held = np.empty(len(rows), dtype=object)
+        held[:] = [row[at] for row in rows]  # a group may be a tuple
+        columns[name] = pd.Series(held, dtype=kinds.get(name, np.float64))
+    return columns

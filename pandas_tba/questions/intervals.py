@@ -1,0 +1,599 @@
+"""Counts -> tables that say how sure the numbers are: intervals and posteriors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pandas_tba.counts.confusion import ConfusionCounts
+from pandas_tba.errors import (
+    InputError,
+    InputWarning,
+    UndefinedWarning,
+    check_choice,
+    listed,
+    shown,
+    warn,
+)
+from pandas_tba.inference.intervals import (
+    INTERVALS,
+    IntervalMethod,
+    Limits,
+    Recalls,
+    check_level,
+    check_replicates,
+    effective_rows,
+    generator_of,
+    percentiles,
+    recalls_of,
+    replicated,
+    replicated_means,
+    standard_error,
+    within_bounds,
+)
+from pandas_tba.inference.posteriors import check_above, prior_rows, weighted_beta
+from pandas_tba.scoring.metrics import METRICS, Metric, evaluate, find_metrics
+from pandas_tba.scoring.results import (
+    Exponent,
+    Prevalence,
+    check_counts,
+    check_names,
+    check_positive,
+    class_prevalence,
+    described,
+    exponents_of,
+    of_classes,
+    over_t,
+    size_names,
+    sizes,
+    with_t,
+)
+from pandas_tba.scoring.tempering import class_weights, tempered_mean
+
+FloatArray = npt.NDArray[np.float64]
+Prior: TypeAlias = Literal["uniform", "jeffreys"] | tuple[float, float]
+
+_SUMMARY = ("mean", "median", "low", "high", "p_above")
+_VALUES_AT_A_TIME = 2**22  # of replicates by groups and exponents: 32 MB
+
+
+def interval(
+    counts: ConfusionCounts,
+    *,
+    t: Exponent = 0.5,
+    level: float = 0.95,
+    method: str = "wilson",
+    prevalence: Prevalence = "own",
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
+    n_replicates: int = 2000,
+    generator: np.random.Generator | int | None = None,
+) -> pd.DataFrame:
+    """Confidence intervals of tempered balanced accuracy, or of other metrics.
+
+    Parameters
+    ----------
+    counts : ConfusionCounts
+        Counts of rows, as `count` gives them.
+    t : float, or list of float, default 0.5
+        Exponent, as in `score`. A list adds the last level ``t`` to the index.
+    level : float, default 0.95
+        Probability with which the interval shall hold the true value.
+    method : {"wilson", "conservative", "mover", "bootstrap"}, default "wilson"
+        A row of `INTERVALS`. ``wilson`` and ``conservative`` (Clopper-Pearson, wider) take the
+        score for one proportion of n_eff rows. ``mover`` combines Jeffreys limits of the classes,
+        for at most five of them. ``bootstrap`` draws the counts anew, whatever the number of rows.
+    prevalence : {"own", "pooled"}, mapping or Series, default "own"
+        Whose class shares give the weights of tba, as in `score`. Shares that were counted make
+        the interval wider, given ones do not.
+    metrics : name, Metric, or list of these, optional
+        tba by default. A list adds the level ``metric`` before ``t``. Means of recall and single
+        proportions (precision, specificity, ...) take every method; all others the bootstrap,
+        whatever the method.
+    n_replicates : int, default 2000
+        Draws of the bootstrap.
+    generator : numpy Generator or int, optional
+        Source of the draws, or a seed; without one each call draws others.
+
+    Returns
+    -------
+    DataFrame
+        Columns n (rows), min_support (rows of the smallest class), n_absent (classes without
+        rows), score, low, high, se (standard error: the plug-in one, too small where a recall is 0
+        or 1, or that of the replicates), n_eff (rows of one proportion that is as uncertain; NaN
+        for a bootstrap) and reason (why something is NaN, else empty). With a bootstrap also
+        n_undefined: replicates without a value, which are left out. Weighted counts have a
+        column weight. Where a class that has weight is absent, score is NaN, and low and high
+        take its recall for 0 and for 1.
+
+    Raises
+    ------
+    InputError
+        If an argument has a value that cannot be used, or weighted counts meet a method or a
+        metric that takes only rows.
+
+    Warns
+    -----
+    InputWarning
+        Once, naming groups, where a class has too few rows for the method.
+
+    Notes
+    -----
+    Rows count as independent: intervals are too narrow where subjects repeat. With weights they
+    come from the linearised variance with squared weights. At 95 percent ``wilson`` holds the true
+    value in 95 of 100 samples on average. In the worst cases that are known, of two classes, it is
+    76 to 83 with 3 to 5 rows of one, and 84 from ten rows on; there ``conservative`` has 83 or
+    more.
+
+    n_eff = S (1 - S) / V, where r_k = (hits_k + 1) / (n_k + 2) are smoothed recalls, S their
+    mean with the class weights w_k, and V = sum w_k^2 r_k (1 - r_k) / n_k
+    + (t^2 / N) sum w_k^2 / p_k (r_k - S)^2. Neither n_k, nor the weights, nor the shares p_k are
+    smoothed. N are the rows on which p_k was counted; given shares leave the second sum out, and
+    so does an infinite t. The limits of ``wilson`` and ``conservative`` are those of a share of
+    n_eff rows, but centred on the score itself, whose recalls are not smoothed.
+
+    ``mover`` takes the recalls as they are: low is S - sqrt(sum w_k^2 (r_k - l_k)^2 + z^2 M), and
+    high is S + sqrt(sum w_k^2 (u_k - r_k)^2 + z^2 M), with M the second sum of V, and l_k and u_k
+    the Jeffreys limits of the class; a recall of 0 has l_k = 0, one of 1 has u_k = 1, exactly.
+    z is the normal quantile of the level: 1.96 at 0.95.
+
+    With weights, s_k is the sum of weights of a class, n_k its effective rows (Kish)
+    s_k^2 / sum(weight^2), and r_k + (1 - 2 r_k) / (n_k + 2) the smoothed recall. The skew q_k is
+    the share of hits among the squared weights less the recall, times 1 - 2 / (n_k + 2). With
+    f_k = t w_k (r_k - S), the class adds to V the sum of w_k^2 (r_k (1 - r_k)
+    + q_k (1 - 2 r_k)) / n_k, of 2 f_k w_k q_k o_k / n_k, and of f_k^2 / m_k: m_k are the effective
+    rows on which its share was counted, and o_k is the part of their weight that is the group's.
+    With own shares m_k = n_k and o_k = 1. Given shares leave the last two out.
+
+    Where a class is absent, S and V are those of the other classes, their weights made to add up
+    to 1. The limits are then scaled by 1 less the weight of the absent classes, which is added to
+    high.
+
+    References
+    ----------
+    Those of the methods stand in `INTERVALS`. Korn and Graubard 1998, Confidence intervals for
+    proportions with small expected number of positive counts estimated from survey data, Survey
+    Methodology 24, 193-201, for the effective number of rows.
+
+    Examples
+    --------
+    >>> import pandas_tba as tba
+    >>> counts = tba.ConfusionCounts.from_matrix([[63, 27], [2, 8]])
+    >>> tba.interval(counts, t=0)[["score", "low", "high", "n_eff"]].round(3)
+       score    low  high   n_eff
+    0   0.75  0.594  0.86  37.976
+    """
+    check_counts(counts)
+    exponents, is_list = exponents_of(t)
+    chosen = find_metrics("tba" if metrics is None else metrics)
+    is_several = metrics is not None and not isinstance(metrics, (str, Metric))
+    check_choice("method", method, (way.name for way in INTERVALS))
+    way = next(way for way in INTERVALS if way.name == method)
+    check_level(level)
+    check_replicates(n_replicates)
+    generator = generator_of(generator)
+    _check_metrics(counts, chosen, way)
+    axes: list[Any] = []
+    axes += [pd.Index([metric.name for metric in chosen], name="metric")] if is_several else []
+    axes += [pd.Index(exponents, name="t", dtype=np.float64)] if is_list else []
+    estimates = _estimates(chosen, way)
+    check_names(counts, [*size_names(counts), *estimates, *(axis.name for axis in axes)])
+    recalls = recalls_in(counts, prevalence)
+    asked = _Question(counts, exponents, prevalence, recalls, level, way, n_replicates, generator)
+    _warn_of_small_classes(asked, chosen)
+    columns = _columns(asked, chosen, estimates)
+    table = pd.DataFrame(columns, index=with_axes(counts, axes))
+    described(table, counts, t, prevalence).attrs["tba"] |= {"level": level, "method": method}
+    return table
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What is asked of the counts, the same for every metric."""
+
+    counts: ConfusionCounts
+    exponents: list[float]
+    prevalence: Prevalence
+    recalls: Recalls
+    level: float
+    way: IntervalMethod
+    n_replicates: int
+    generator: np.random.Generator
+
+
+def recalls_in(counts: ConfusionCounts, prevalence: Prevalence) -> Recalls:
+    """Recalls of the classes of each group, with what the formulas need of rows or weights."""
+    hits, support = of_classes(counts, counts.hits), of_classes(counts, counts.support)
+    weights_of = class_prevalence(counts, prevalence, support)
+    squared = None
+    if counts.squared_hits is not None and counts.squared_support is not None:
+        of_support = of_classes(counts, counts.squared_support)
+        of_hits = of_classes(counts, counts.squared_hits)
+        squared = of_hits, of_support, class_prevalence(counts, prevalence, of_support)
+    was_counted = isinstance(prevalence, str)
+    return recalls_of(
+        hits, support, weights_of, reference=weights_of if was_counted else None, squared=squared
+    )
+
+
+def _estimates(chosen: list[Metric], way: IntervalMethod) -> list[str]:
+    """Names of the columns that come after the sizes."""
+    is_drawn = any(_is_resampled(metric, way) for metric in chosen)
+    return ["score", "low", "high", "se", "n_eff", *["n_undefined"] * is_drawn, "reason"]
+
+
+def _columns(asked: _Question, chosen: list[Metric], estimates: list[str]) -> dict[str, Any]:
+    """Columns of the table, each of all groups by metric by exponent."""
+    counts, n_exponents = asked.counts, len(asked.exponents)
+    start = sizes(counts, of_classes(counts, counts.support))
+    columns = {name: np.repeat(column, len(chosen) * n_exponents) for name, column in start.items()}
+    parts = [_estimated(asked, metric) for metric in chosen]
+    shape = (len(counts), n_exponents)
+    for name in estimates:
+        by_metric = [np.broadcast_to(part[name], shape) for part in parts]
+        columns[name] = np.stack(by_metric, axis=1).reshape(-1)
+    return columns | {"reason": pd.Series(columns["reason"], dtype="str").array}
+
+
+def _estimated(asked: _Question, metric: Metric) -> dict[str, npt.NDArray[Any]]:
+    """Columns of one metric, of shape (G, T), or (G, 1) where it does not depend on t."""
+    recalls, exponents = _as_mean(asked, metric)
+    if recalls is None:
+        score = _evaluated(metric, _matrices(metric, asked.counts), asked.counts, exponents)
+    else:
+        known = np.where(recalls.present, recalls.recall, np.nan)
+        score = _stacked(tempered_mean(known, recalls.prevalence, t) for t in exponents)
+    if recalls is None or asked.way.limits is None:
+        found = _resampled(asked, metric, recalls, exponents)
+    else:
+        found = _by_formula(asked.way.limits, recalls, exponents, asked.level)
+    found["score"] = score
+    for name in ("se", "n_eff"):
+        found[name] = np.where(np.isnan(score), np.nan, found[name])
+    return found | {"reason": _reasons(asked, metric, found)}
+
+
+def _stacked(columns: Iterable[FloatArray]) -> FloatArray:
+    return np.stack(list(columns), axis=-1)
+
+
+def _as_mean(asked: _Question, metric: Metric) -> tuple[Recalls | None, list[float]]:
+    """The metric as a mean of recalls at some exponents, where it is one; a proportion is its own mean."""
+    if _is_mean(metric):
+        if metric.name == "accuracy":  # of each group's own rows, by definition
+            return recalls_in(asked.counts, "own"), [1.0]
+        return asked.recalls, [metric.exponent] if isinstance(
+            metric.exponent, float
+        ) else asked.exponents
+    if _is_proportion(metric):
+        return _proportion(asked.counts, metric), [0.0]
+    return None, asked.exponents if metric.takes_t else [0.0]
+
+
+def _is_mean(metric: Metric) -> bool:
+    return metric.exponent is not None
+
+
+def _is_proportion(metric: Metric) -> bool:
+    return metric.share_of is not None
+
+
+def _is_resampled(metric: Metric, way: IntervalMethod) -> bool:
+    return way.limits is None or not (_is_mean(metric) or _is_proportion(metric))
+
+
+def _proportion(counts: ConfusionCounts, metric: Metric) -> Recalls:
+    """A proportion of the positive class as the recall of a single class."""
+    at = [_positive(counts)]
+    hits, support, predicted = (
+        part[:, at].astype(np.float64) for part in (counts.hits, counts.support, counts.predicted)
+    )
+    total = counts.weight.astype(np.float64)[:, None]
+    share = metric.function(hits, support, predicted, total)
+    rows = metric.denominator(support, predicted, total)
+    squared = None
+    if counts.squared_hits is not None and counts.squared_support is not None:  # recall alone
+        of_rows = counts.squared_support[:, at]
+        squared = counts.squared_hits[:, at], of_rows, of_rows
+    return recalls_of(share * rows, rows, rows, reference=rows, squared=squared)
+
+
+def _positive(counts: ConfusionCounts) -> int:
+    return counts.label_set.values.index(counts.pos_label)
+
+
+def _by_formula(
+    limits_of: Callable[[Recalls, float, float], Limits],
+    recalls: Recalls,
+    exponents: list[float],
+    level: float,
+) -> dict[str, Any]:
+    limits = [within_bounds(limits_of(recalls, t, level), recalls, t) for t in exponents]
+    return {
+        "low": _stacked(low for low, _ in limits),
+        "high": _stacked(high for _, high in limits),
+        "se": _stacked(standard_error(recalls, t) for t in exponents),
+        "n_eff": _stacked(effective_rows(recalls, t) for t in exponents),
+        "n_undefined": np.array([[0]]),
+    }
+
+
+def _resampled(
+    asked: _Question, metric: Metric, recalls: Recalls | None, exponents: list[float]
+) -> dict[str, Any]:
+    """Percentiles of replicates, some groups at a time; NaN where all are the same."""
+    step = max(1, _VALUES_AT_A_TIME // (asked.n_replicates * len(exponents)))
+    parts = []
+    for start in range(0, max(len(asked.counts), 1), step):
+        values = _replicates(asked, metric, exponents, slice(start, start + step))
+        parts.append(percentiles(np.concatenate(list(values)), asked.level))
+    low, high, se, undefined = (np.concatenate(part) for part in zip(*parts, strict=True))
+    low, high, se = (np.where(low == high, np.nan, part) for part in (low, high, se))
+    if recalls is not None:
+        for at, t in enumerate(exponents):
+            low[:, at], high[:, at] = within_bounds((low[:, at], high[:, at]), recalls, t)
+    no_rows = np.array([[np.nan]])
+    return {"low": low, "high": high, "se": se, "n_eff": no_rows, "n_undefined": undefined}
+
+
+def _replicates(
+    asked: _Question, metric: Metric, exponents: list[float], block: slice
+) -> Iterator[FloatArray]:
+    """Replicates (b, g, T) of some groups, in chunks."""
+    counts, draws = asked.counts, (asked.n_replicates, asked.generator)
+    if not _is_mean(metric):
+        matrices = _matrices(metric, counts, block)
+        return replicated(lambda m: _evaluated(metric, m, counts, exponents), matrices, *draws)
+    prevalence = asked.prevalence if metric.name == "tba" else "own"
+    hits, support = of_classes(counts, counts.hits), of_classes(counts, counts.support)
+    shares = np.broadcast_to(class_prevalence(counts, prevalence, support), support.shape)
+    parts = (hits[block], support[block], shares[block])
+    return replicated_means(*parts, exponents, *draws, was_counted=isinstance(prevalence, str))
+
+
+def _matrices(
+    metric: Metric, counts: ConfusionCounts, block: slice = slice(None)
+) -> npt.NDArray[Any]:
+    """Confusion matrices of the groups; two by two where only the positive class matters."""
+    if metric.kind == "overall":
+        return counts.cells[block]
+    at = _positive(counts)
+    hits, support, predicted = (
+        part[block, at] for part in (counts.hits, counts.support, counts.predicted)
+    )
+    rest = counts.weight[block] - support - predicted + hits
+    return np.stack([hits, support - hits, predicted - hits, rest], axis=1).reshape(-1, 2, 2)
+
+
+def _evaluated(
+    metric: Metric, matrices: npt.NDArray[Any], counts: ConfusionCounts, exponents: list[float]
+) -> FloatArray:
+    """Values (N, T), or (N, 1) without t, of one metric for N matrices."""
+    hits, support = np.einsum("nll->nl", matrices), matrices.sum(axis=2)
+    arrays = (
+        hits.astype(np.float64),
+        support.astype(np.float64),
+        matrices.sum(axis=1).astype(np.float64),
+        support.sum(axis=1, keepdims=True).astype(np.float64),
+    )
+    asked = exponents if metric.takes_t else [None]
+    values = [evaluate(metric, arrays, counts.is_class, t) for t in asked]
+    return values[0][:, :1] if metric.kind == "class" else _stacked(values)
+
+
+def _reasons(asked: _Question, metric: Metric, found: dict[str, Any]) -> npt.NDArray[Any]:
+    """Why a score or its limits are NaN, in words; empty where they are not."""
+    unknown, unlimited = np.isnan(found["score"]), np.isnan(found["low"])
+    reasons = np.full(unknown.shape, "", dtype=object)
+    none_left = found["n_undefined"] == asked.n_replicates
+    reasons[unlimited] = "every replicate has the same value"
+    reasons[unlimited & none_left] = "no replicate has a value"
+    reasons[unknown] = metric.undefined
+    if _is_mean(metric):
+        for group in np.flatnonzero(unknown.any(axis=1)).tolist():
+            reasons[group, unknown[group]] = _lack(asked.counts, group)
+    return reasons
+
+
+def _lack(counts: ConfusionCounts, group: int) -> str:
+    """Which classes a group has no rows of."""
+    support = counts.support[group][counts.is_class]
+    if not support.any():
+        return "no rows"
+    classes = counts.label_set.classes
+    return f"no rows of {listed(classes[k] for k in np.flatnonzero(support == 0))}"
+
+
+def with_axes(counts: ConfusionCounts, axes: list[pd.Index]) -> pd.Index:
+    """The groups with these axes as the last levels."""
+    groups = counts.key_groups
+    if not axes:
+        return counts.groups
+    if len(axes) == 1 and not groups.names:
+        return axes[0]
+    lengths = [len(groups), *(len(axis) for axis in axes)]
+    group, *places = (grid.reshape(-1) for grid in np.indices(lengths))
+    levels = [axis.unique() for axis in axes]
+    inner = [
+        level.get_indexer(axis)[place]
+        for level, axis, place in zip(levels, axes, places, strict=True)
+    ]
+    return pd.MultiIndex(
+        levels=list[Any]([*groups.levels, *levels]),
+        codes=list[Any]([*groups.codes[group].T, *inner]),
+        names=[*groups.names, *(axis.name for axis in axes)],
+        verify_integrity=False,
+    )
+
+
+def _check_metrics(counts: ConfusionCounts, chosen: list[Metric], way: IntervalMethod) -> None:
+    """Refuse metrics of a class where none is positive, and what weights cannot have."""
+    check_positive(counts, chosen)
+    if not counts.is_weighted:
+        return
+    if not way.takes_weights:
+        able = [method.name for method in INTERVALS if method.takes_weights]
+        raise InputError(
+            f"`method`={way.name!r} takes rows, and these counts are weighted. Choose {listed(able)}."
+        )
+    able = [metric.name for metric in METRICS if _is_mean(metric)] + ["recall"]
+    unable = [metric.name for metric in chosen if not _is_mean(metric) and metric.name != "recall"]
+    if unable:
+        raise InputError(
+            f"`metrics`: {listed(unable)} has no interval where counts are weighted. Choose from "
+            f"{listed(able)}, or count without sample_weight."
+        )
+
+
+def _warn_of_small_classes(asked: _Question, chosen: list[Metric]) -> None:
+    """Name the groups in which a class has too few rows for the method."""
+    way = asked.way
+    if any(_is_resampled(metric, way) for metric in chosen):
+        way = INTERVALS[-1]
+    elif not any(_rests_on_classes(asked, metric) for metric in chosen):
+        return
+    rows = np.where(asked.recalls.present, asked.recalls.rows, np.inf)
+    small = (rows < way.least_rows).any(axis=1)
+    if small.any():
+        keys = asked.counts.key_groups
+        named = listed(keys.values(group) for group in np.flatnonzero(small).tolist())
+        warn(
+            f"The interval of {way.name!r} may hold the true value less often than its level says: a "
+            f"class has fewer than {way.least_rows} rows{f' in {named}' if keys.names else ''}. "
+            f"{way.instead}",
+            InputWarning,
+        )
+
+
+def _rests_on_classes(asked: _Question, metric: Metric) -> bool:
+    """Whether an interval takes more than the rows of one proportion."""
+    if not _is_mean(metric) or metric.name == "accuracy":
+        return False
+    is_own = isinstance(asked.prevalence, str) and asked.prevalence == "own"
+    is_accuracy = metric.name == "tba" and is_own and all(t == 1.0 for t in asked.exponents)
+    return not is_accuracy
+
+
+def posterior(
+    counts: ConfusionCounts,
+    *,
+    t: Exponent = 0.0,
+    prior: Prior = "uniform",
+    level: float = 0.95,
+    above: float | None = None,
+    prevalence: Prevalence = "own",
+) -> pd.DataFrame:
+    """Exact Bayesian posterior of tempered balanced accuracy at fixed class weights.
+
+    Parameters
+    ----------
+    counts : ConfusionCounts
+        Counts of rows, as `count` gives them.
+    t : float, or list of float, default 0
+        Exponent, as in `score`. A list adds the last level ``t`` to the index.
+    prior : {"uniform", "jeffreys"} or (float, float), default "uniform"
+        Beta distribution of each recall before any row: (1, 1), (0.5, 0.5), or its parameters.
+    level : float, default 0.95
+        Probability of the central interval.
+    above : float, optional
+        Threshold of p_above; 1/K by default, the score of a uniform guesser.
+    prevalence : {"own", "pooled"}, mapping or Series, default "own"
+        Whose class shares give the weights, as in `score`. They are taken as known.
+
+    Returns
+    -------
+    DataFrame
+        Columns n (rows), min_support (rows of the smallest class), n_absent (classes without
+        rows), mean, median, low, high, and p_above: the probability that the true value is greater
+        than the threshold. NaN without any class.
+
+    Raises
+    ------
+    InputError
+        If an argument has a value that cannot be used, or the counts are weighted.
+
+    Warns
+    -----
+    UndefinedWarning
+        Once, naming groups and classes, where a class has no rows: its recall is the prior's.
+
+    Notes
+    -----
+    Do not take p_above for a test of usefulness where a class has no hits: a classifier that never
+    answers the rare one of two classes has a balanced accuracy of exactly 1/2, and still p_above
+    0.958 (480 and 20 rows), since the prior alone puts the recall of 0 hits above 0. With many
+    small classes their priors add up and pull the mean: beyond three classes these are no
+    confidence intervals, see `interval`. Computed without sampling, to 1e-9 unless a parameter of
+    the prior is near 0.
+
+    References
+    ----------
+    Brodersen et al. 2010, The balanced accuracy and its posterior distribution,
+    doi:10.1109/ICPR.2010.764, for t = 0 and two classes.
+
+    Examples
+    --------
+    >>> import pandas_tba as tba
+    >>> counts = tba.ConfusionCounts.from_matrix([[63, 27], [2, 8]])
+    >>> tba.posterior(counts)[["mean", "low", "high", "p_above"]].round(3)
+        mean    low   high  p_above
+    0  0.723  0.582  0.831    0.999
+    """
+    check_counts(counts)
+    exponents, is_list = exponents_of(t)
+    check_level(level)
+    added = prior_rows(prior)
+    check_above(above)
+    if counts.is_weighted:
+        raise InputError(
+            "`counts` are weighted, and a posterior needs rows. Choose interval(), whose 'wilson' "
+            "takes weights, or count without sample_weight."
+        )
+    check_names(counts, (*size_names(counts), *_SUMMARY, *["t"] * is_list))
+    support = of_classes(counts, counts.support)
+    hits = of_classes(counts, counts.hits)
+    weights_of = class_prevalence(counts, prevalence, support)
+    _warn_of_priors(counts, support)
+    summaries = np.full((len(counts), len(exponents), len(_SUMMARY)), np.nan)
+    n_classes = support.shape[1]
+    for place, exponent in enumerate(exponents if n_classes else []):
+        weights = np.broadcast_to(class_weights(weights_of, t=exponent), support.shape)
+        for group in range(len(counts)):
+            summaries[group, place] = weighted_beta(
+                hits[group] + added[0],
+                support[group] - hits[group] + added[1],
+                weights[group],
+                level=level,
+                above=1.0 / n_classes if above is None else above,
+            )
+    columns = {
+        name: over_t(column, len(exponents)) for name, column in sizes(counts, support).items()
+    }
+    columns |= {name: summaries[..., at].reshape(-1) for at, name in enumerate(_SUMMARY)}
+    index = with_t(counts.groups, counts, exponents) if is_list else counts.groups
+    table = described(pd.DataFrame(columns, index=index), counts, t, prevalence)
+    table.attrs["tba"] |= {"level": level, "prior": list(added)}
+    return table
+
+
+def _warn_of_priors(counts: ConfusionCounts, support: FloatArray) -> None:
+    """Name the groups in which the recall of a class is the prior's alone."""
+    absent = np.flatnonzero((support == 0).any(axis=1)).tolist()
+    if not absent:
+        return
+    keys = counts.key_groups
+    where = "; ".join(
+        f"Group {shown(keys.values(group))}: {_lack(counts, group)}"
+        if keys.names
+        else _lack(counts, group)
+        for group in absent[:5]
+    )
+    more = "; and other groups" if len(absent) > 5 else ""
+    warn(
+        f"Undefined recall of classes without rows, for which the prior stands alone: {where}{more}.",
+        UndefinedWarning,
+    )

@@ -1,0 +1,1 @@
+"""Counts go in; a report as text, Markdown or one HTML page comes out."""

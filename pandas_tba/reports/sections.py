@@ -1,0 +1,541 @@
+"""Counts -> the sections of a report: each a few words, a table to work with and one to read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pandas_tba.counts.confusion import ConfusionCounts
+from pandas_tba.counts.paired import PairedCounts
+from pandas_tba.errors import counted, listed
+from pandas_tba.questions.disparities import disparity, gap
+from pandas_tba.questions.exponents import crossings
+from pandas_tba.questions.intervals import interval
+from pandas_tba.questions.models import compare
+from pandas_tba.questions.scores import confusion_matrix, metrics, per_class, undefined
+from pandas_tba.questions.slices import slices
+from pandas_tba.reports.views import (
+    DASH,
+    Cell,
+    View,
+    by_t,
+    limits_text,
+    number_text,
+    of_pairs,
+    plain,
+    transposed,
+    view_of,
+)
+from pandas_tba.scoring.metrics import METRICS, ratio
+from pandas_tba.scoring.results import Prevalence, class_prevalence, of_classes
+from pandas_tba.scoring.tempering import majority_score
+
+_FEW_ROWS = 5  # of a class, below which the intervals hold the true value too seldom
+_MOST_DRAWS = 8_000_000  # of a class of a group, together
+_MOST_CROSSED = 8  # groups, each with each
+_AT_LEAST = {"gap_low": "at least", "gap_high": "at most"}
+_MOST_CELLS = 10_000  # of confusion matrices, to read
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report: what it is called, its words, its table, and that table as people read it."""
+
+    name: str
+    title: str
+    words: tuple[str, ...]
+    frame: pd.DataFrame
+    view: View
+
+
+@dataclass(frozen=True)
+class Story:
+    """What a report tells of: the counts by group, those without groups, pairs, t and shares."""
+
+    counts: ConfusionCounts
+    pairs: PairedCounts | None
+    exponents: list[float]
+    prevalence: Prevalence
+    whole: ConfusionCounts = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "whole", self.counts.pooled())
+
+    @property
+    def t(self) -> float:
+        """The first exponent: that of comparisons, gaps and slices."""
+        return self.exponents[0]
+
+    @property
+    def common(self) -> Prevalence:
+        """Class shares that groups are compared with."""
+        is_own = isinstance(self.prevalence, str) and self.prevalence == "own"
+        return "pooled" if is_own else self.prevalence
+
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """Names of the keys, the model apart."""
+        return self.counts.key_groups.names[self.counts.key_groups.has_model :]
+
+    @property
+    def n_models(self) -> int:
+        """Models; 0 where none is named."""
+        return len(self.whole) if self.counts.key_groups.has_model else 0
+
+    @property
+    def n_groups(self) -> int:
+        """Groups that some model has; 0 where there are no keys."""
+        first = int(self.counts.key_groups.has_model)
+        places = list(range(first, first + len(self.keys)))
+        return len(self.counts.key_groups.keep(places).in_order()[0]) if places else 0
+
+
+def sections_of(story: Story) -> list[Section]:
+    """Sections in the order of the story, those that have nothing to tell left out."""
+    found = [_data(story), _overall(story)]
+    found += [_models(story)] if story.pairs is not None else []
+    if story.n_models > 1 or 1 < story.n_groups <= _MOST_CROSSED:
+        found.append(_crossings(story))
+    if story.keys:
+        found += [_groups(story), _gaps(story), _disparity(story)]
+    found += [_slices(story)] if len(story.keys) > 1 else []
+    found += [_per_class(story), _confusion(story), _metrics(story), _undefined(story)]
+    found.append(_methods(story))
+    return [_summary(story, {section.name: section for section in found}), *found]
+
+
+def _data(story: Story) -> Section:
+    counts, whole = story.counts, story.whole
+    rows = int(whole.rows.max(initial=0))
+    facts: dict[str, Any] = {"rows": f"{rows:,}"}
+    if counts.is_weighted:
+        facts["weight"] = f"{float(whole.weight.max(initial=0)):,.6g}"
+    left_out = ", ".join(
+        f"{plain(name)}: {number:,}" for name, number in counts.missing_by_column.items() if number
+    )
+    facts["rows left out"] = f"{counts.n_missing:,}" + (f" ({left_out})" if left_out else "")
+    classes = counts.label_set.classes
+    facts["classes"] = f"{len(classes):,}{'' if counts.declared else ', those that occur'}"
+    if counts.pos_label is not None:
+        facts["positive class"] = plain(counts.pos_label)
+    others = [label for label in counts.label_set.values if label not in classes]
+    if others:
+        facts["only predicted"] = listed(others)
+    if story.n_models:
+        facts["models"] = f"{story.n_models:,}"
+    if story.keys:
+        facts["groups"] = f"{story.n_groups:,} by {', '.join(map(plain, story.keys))}"
+    frame = pd.DataFrame({"value": facts.values()}, index=pd.Index(facts, name="what"), dtype="str")
+    return Section("data", "Data", (), frame, of_pairs(facts.items()))
+
+
+def _overall(story: Story) -> Section:
+    frame = interval(story.whole, t=story.exponents, prevalence=story.prevalence)
+    level = frame.attrs["tba"].get("level", 0.95)
+    view = by_t(frame, story.exponents, first=["n"])
+    chance = 1 / max(len(story.counts.label_set.classes), 1)
+    frame = frame.assign(majority=_majority(story), chance=chance)
+    words = [
+        (
+            "The score is the mean recall (share found) of the classes, weighted by (class share)"
+            "**t: t = 1 is accuracy, t = 0 counts all classes alike, below 0 the rarest count most. "
+            f"In brackets: the limits that hold the true value with {level:.0%} confidence."
+        ),
+        (
+            f"For comparison: guessing at random scores {number_text(chance)}, and always "
+            f"answering the largest class {_majority_text(story, frame, len(story.exponents))}."
+        ),
+    ]
+    return Section("overall", "Overall", tuple(words), frame, view)
+
+
+def _majority(story: Story) -> npt.NDArray[np.float64]:
+    """Score of always answering the largest class, for each row of the overall table."""
+    whole = story.whole
+    support, hits = of_classes(whole, whole.support), of_classes(whole, whole.hits)
+    share = np.broadcast_to(class_prevalence(whole, story.prevalence, support), support.shape)
+    scores = [majority_score(ratio(hits, support), share, t) for t in story.exponents]
+    return np.stack(scores, axis=1).reshape(-1)
+
+
+def _majority_text(story: Story, overall: pd.DataFrame, n_exponents: int) -> str:
+    pairs = zip(story.exponents[:n_exponents], overall["majority"].tolist(), strict=False)
+    return ", ".join(f"{number_text(score)} at t = {t:g}" for t, score in pairs)
+
+
+def _groups(story: Story) -> Section:
+    counts = story.counts
+    frame = interval(counts, t=story.exponents, prevalence=story.prevalence)
+    view = by_t(frame, story.exponents, first=["n", "min_support"])
+    flags = tuple(Cell(text) for text in _flags(counts))
+    if any(flag.text for flag in flags):
+        rows = zip(view.rows, flags, strict=False)
+        view = View(
+            (*view.headers, "note"), view.n_keys, tuple((*row, flag) for row, flag in rows),
+            view.n_more,
+        )  # fmt: skip
+    words = (
+        (
+            f"Scores with {_shares_text(story.prevalence)}. “Smallest class” is the number of rows of the "
+            "group's rarest class, on which its score rests."
+        ),
+    )
+    return Section("groups", "Groups", words, frame, view)
+
+
+def _flags(counts: ConfusionCounts) -> list[str]:
+    """What the reader must know of each group."""
+    rows = counts.class_rows[:, counts.is_class]
+    classes = counts.label_set.classes
+    found = []
+    for group in rows:
+        absent = [classes[k] for k in np.flatnonzero(group == 0)]
+        if absent:
+            found.append(f"no rows of {listed(absent)}")
+        else:
+            smallest = int(group.min(initial=_FEW_ROWS))
+            found.append("few rows of a class" if smallest < _FEW_ROWS else "")
+    return found
+
+
+def _shares_text(prevalence: Prevalence) -> str:
+    if isinstance(prevalence, str):
+        return {
+            "own": "each group's own class shares",
+            "pooled": "the class shares of all groups together",
+        }[prevalence]
+    return "the given class shares"
+
+
+def _gaps(story: Story) -> Section:
+    counts, n_exponents = story.counts, len(story.exponents)
+    size = max(1, counts.support.size * n_exponents)
+    n_replicates = int(np.clip(_MOST_DRAWS // size, 200, 2000))
+    frame = gap(
+        counts,
+        t=story.exponents,
+        prevalence=story.common,
+        n_replicates=n_replicates,
+        generator=0,
+    )
+    columns = ["gap", "expected_if_equal", "p_value", "worst", "best", "reason"]
+    if frame["gap"].isna().any():
+        columns[1:1] = ["gap_low", "gap_high"]
+    words = (
+        (
+            f"The gap is the distance between the best and the worst group, with {_shares_text(story.common)}, "
+            "so that it tells of recalls and not of the class mix. Small groups differ by chance alone: "
+            "“expected if equal” is the mean gap of groups of these sizes with equal recalls, and p "
+            f"how often such groups show a gap as large ({n_replicates:,} draws)."
+        ),
+    )
+    return Section(
+        "gaps", "Gaps between groups", words, frame, view_of(frame, columns, headers=_AT_LEAST)
+    )
+
+
+def _disparity(story: Story) -> Section:
+    frame = disparity(story.counts, t=story.t, prevalence=story.common)
+    columns = ["n", "difference", "ratio", "p_adjusted", "rate_part", "mix_part", "reason"]
+    words = (
+        (
+            f"Each group's score at t = {story.t:g} less that of all rows, with "
+            f"{_shares_text(story.common)}. The rate part and the mix part sum to the difference under each "
+            "side's own shares: recalls differ, and class shares differ."
+        ),
+    )
+    return Section("disparity", "Groups against all rows", words, frame, view_of(frame, columns))
+
+
+def _models(story: Story) -> Section:
+    assert story.pairs is not None
+    frame = compare(story.pairs, t=story.t, prevalence=for_pairs(story.prevalence))
+    columns = ["n", "difference", "p_value", "p_adjusted", "discordant", "n_unpaired", "reason"]
+    if not frame["n_unpaired"].any():
+        columns.remove("n_unpaired")
+    words = (
+        (
+            f"Model A less model B at t = {story.t:g}, on the same rows. “Discordant” rows are those that "
+            "only one of the two gets right. p tests whether the two have equal recall in every class; "
+            "the limits speak of the difference itself."
+        ),
+    )
+    return Section("models", "Models compared", words, frame, view_of(frame, columns))
+
+
+def for_pairs(prevalence: Prevalence) -> Prevalence:
+    """Class shares of models compared: without groups, the own ones are those of all."""
+    return "own" if isinstance(prevalence, str) else prevalence
+
+
+def _crossings(story: Story) -> Section:
+    if story.n_models > 1:
+        frame = crossings(story.whole, prevalence=for_pairs(story.prevalence))
+        sides = "models"
+    else:
+        frame = crossings(story.counts, between="groups", prevalence=story.common)
+        sides = "groups"
+    columns = ["t_star", "kind", "better_below", "better_above", "dominates", "reason"]
+    words = (
+        (
+            f"Every t at which two {sides} have the same score, and so swap places in a ranking. Where there "
+            "is none, one dominates: it is better at every t."
+        ),
+    )
+    shown = frame.droplevel("root")
+    return Section("crossings", f"Where {sides} swap rank", words, frame, view_of(shown, columns))
+
+
+def _slices(story: Story) -> Section:
+    frame = slices(story.counts, t=story.t, depth=2)
+    columns = ["slice", "n", "min_support", "score", "difference", "p_adjusted", "reason"]
+    words = (
+        (
+            f"Combinations of at most two keys, the lowest score at t = {story.t:g} first, against all other "
+            "rows. All limits together hold with the confidence named above. The lowest scores are often "
+            "those of small slices."
+        ),
+    )
+    return Section("slices", "Weak slices", words, frame, view_of(frame, columns, most=200))
+
+
+def _per_class(story: Story) -> Section:
+    frame = per_class(story.whole, metrics=["prevalence", "recall", "precision", "f1"])
+    columns = ["support", "prevalence", "recall", "precision", "f1"]
+    if not frame["is_class"].all():
+        columns.insert(0, "is_class")
+    words = (
+        (
+            "Recall is the share of a class that is found, precision the share of its predictions that are "
+            "right, f1 their harmonic mean."
+        ),
+    )
+    return Section("per_class", "Classes", words, frame, view_of(frame, columns, most=500))
+
+
+def _confusion(story: Story) -> Section:
+    counts = story.whole
+    words = "Rows are true labels, columns predicted ones: rows of the data, or their weight."
+    if len(counts) * len(counts.label_set.values) ** 2 > _MOST_CELLS:
+        words = f"There are {len(counts.label_set.values):,} labels: too many for a matrix to read."
+        return Section("confusion", "Confusion", (words,), pd.DataFrame(), View((), 0, ()))
+    frame = confusion_matrix(counts)
+    return Section("confusion", "Confusion", (words,), frame, view_of(frame))
+
+
+def _metrics(story: Story) -> Section:
+    frame = metrics(story.whole, t=story.t)
+    words = (f"All without groups; tba, tba_slope and majority at t = {story.t:g}.",)
+    return Section("metrics", "Other metrics", words, frame, transposed(view_of(frame)))
+
+
+def _undefined(story: Story) -> Section:
+    words = [f"What the data do not define is left open ({DASH}) and never counted as 0."]
+    frame = undefined(story.whole, t=story.exponents)
+    if story.keys:
+        words += [_undefined_text(frame)] if len(frame) else []
+        frame = undefined(story.counts, metrics="tba", t=story.exponents)
+    if frame.empty:
+        words.append(f"All {'scores of the groups' if story.keys else 'values'} are defined.")
+    return Section(
+        "undefined",
+        "What is undefined, and why",
+        tuple(words),
+        frame,
+        _view_or_none(frame, most=500),
+    )
+
+
+def _undefined_text(frame: pd.DataFrame) -> str:
+    pairs = dict.fromkeys(f"{row.metric} ({row.reason})" for row in frame.itertuples())
+    return f"Without groups: {_joined(list(pairs)[:10], len(pairs))}."
+
+
+def _view_or_none(frame: pd.DataFrame, most: int) -> View:
+    return View((), 0, ()) if frame.empty else view_of(frame, most=most)
+
+
+_METHODS = (
+    (
+        "score",
+        ("sum over classes of w_k r_k: r_k is the recall of class k, w_k = p_k**t / sum of p_j**t its "
+        "weight, p_k its share of the rows. A class without rows has no recall: where it has weight "
+        "the score is undefined."),
+        "Brodersen et al. 2010, doi:10.1109/ICPR.2010.764 (t = 0)",
+    ),
+    (
+        "limits of scores",
+        ("Wilson's interval of one proportion, at the number of rows of one proportion that is as "
+        "uncertain as the score. Rows count as independent: limits are too narrow where subjects repeat."),
+        "Wilson 1927, doi:10.1080/01621459.1927.10502953",
+    ),
+    (
+        "models compared",
+        ("difference of recalls on the same rows, weighted; p is the exact two-sided mid-p of the "
+        "discordant rows, for equal recalls in every class."),
+        "Fagerland, Lydersen and Laake 2013, doi:10.1186/1471-2288-13-91",
+    ),
+    (
+        "differences of groups",
+        ("the limits join the Wilson limits of both sides; p is one less the level at which they "
+        "exclude 0. Parts: rates at mean weights, and weights at mean rates."),
+        ("Newcombe 1998, doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I; "
+        "Kitagawa 1955, doi:10.1080/01621459.1955.10501299"),
+    ),
+    (
+        "expected gap",
+        ("mean gap of binomial draws: each group's own rows of each class, the recalls of all groups "
+        "together."),
+        "",
+    ),
+    ("crossings", "all real roots of sum over classes of d_k p_k**t, d_k the differences of recall.", ""),
+    ("p (Holm)", "p-values adjusted for all rows of their table.", "Holm 1979, jstor.org/stable/4615733"),
+)  # fmt: skip
+
+
+_SIGNS = (
+    (r"([_^])\{([^{}]*)\}", r"\1(\2)"),
+    (r"\\sqrt\{([^{}]*)\}", r"sqrt(\1)"),
+    (r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"(\1) / (\2)"),
+    (r"\\sum", "sum"),
+    (r"\\(\w+)", r"\1"),
+)
+
+
+def _methods(story: Story) -> Section:
+    of_metrics = [
+        (metric.name.replace("_", " "), _as_words(metric.formula), metric.reference)
+        for metric in METRICS
+        if metric.kind == "overall" or metric.name in ("recall", "precision", "f1")
+    ]
+    frame = pd.DataFrame(
+        [*_METHODS, *of_metrics], columns=["what", "how", "reference"], dtype="str"
+    )
+    frame = frame.set_index("what")
+    words = (
+        (
+            "In formulas h is the rows of a class that are predicted right, n its rows, q the rows "
+            "predicted to be of it, K the number of classes; n without a class is all rows."
+        ),
+    )
+    return Section("methods", "How each number is computed", words, frame, view_of(frame))
+
+
+def _as_words(formula: str) -> str:
+    """A formula of LaTeX as people type it; of fractions and roots, the inner ones first."""
+    text = formula.replace(r"\left", "").replace(r"\right", "")
+    for pattern, signs in _SIGNS:
+        before = None
+        while before != text:
+            before, text = text, re.sub(pattern, signs, text)
+    return re.sub(r"\((\w+)\)", r"\1", text)
+
+
+def _summary(story: Story, found: dict[str, Section]) -> Section:
+    frame = pd.DataFrame({"finding": list(_findings(story, found))}, dtype="str")
+    return Section("summary", "In short", tuple(frame["finding"]), frame, View((), 0, ()))
+
+
+def _findings(story: Story, found: dict[str, Section]) -> Iterator[str]:
+    yield _best_text(story, found["overall"].frame)
+    if "models" in found:
+        yield _compared_text(story, found["models"].frame)
+    if story.n_models > 1:
+        yield _crossing_text(found["crossings"].frame)
+    if "gaps" in found:
+        yield from _gap_texts(story, found["gaps"].frame)
+    n_absent = int((found["groups" if story.keys else "overall"].frame["n_absent"] > 0).sum())
+    n_absent //= len(story.exponents)
+    if n_absent:
+        what = "group" if story.keys else "model" if story.n_models else "set of rows"
+        yield (
+            f"{counted(n_absent, what)} without rows of some class: scores that would rest on "
+            "it are undefined, and stand apart in rankings."
+        )
+
+
+def _best_text(story: Story, overall: pd.DataFrame) -> str:
+    at = overall.iloc[:: len(story.exponents)].reset_index(drop=True)
+    if not at["score"].notna().any():
+        return f"At t = {story.t:g} the score is undefined."
+    best = int(at["score"].argmax())
+    text = limits_text(*(float(at[name].iloc[best]) for name in ("score", "low", "high")))
+    guess = f" Always answering the largest class scores {_majority_text(story, overall, 1)}."
+    if story.n_models > 1:
+        name = plain(story.whole.groups[best])
+        return (
+            f"At t = {story.t:g}, {name} has the highest score of {story.n_models} models: {text}."
+            f"{guess}"
+        )
+    others = zip(story.exponents[1:], overall["score"].iloc[1:], strict=True)
+    more = "".join(f", at t = {t:g} {number_text(score)}" for t, score in others)
+    return f"The score at t = {story.t:g} is {text}{more}.{guess}"
+
+
+def _compared_text(story: Story, compared: pd.DataFrame) -> str:
+    # p tests recalls and the limits the score: near a crossing the two need not agree
+    apart = (compared["low"] > 0) | (compared["high"] < 0)
+    sure = compared[apart & (compared["p_adjusted"] < 0.05)]
+    if sure.empty:
+        return (
+            f"No two models score apart at t = {story.t:g} beyond what chance can do (Holm, 5 %)."
+        )
+    texts = []
+    for pair, difference in sure["difference"].head(3).to_dict().items():
+        first, second = tuple[Any, Any](pair)  # type: ignore[arg-type]
+        better, worse = (first, second) if difference > 0 else (second, first)
+        texts.append(f"{plain(better)} beats {plain(worse)} by {number_text(abs(difference))}")
+    return f"{_joined(texts, len(sure))} at t = {story.t:g}, beyond what chance can do (Holm, 5 %)."
+
+
+def _crossing_text(found: pd.DataFrame) -> str:
+    crossed = found[found["kind"] == "cross"]
+    if crossed.empty:
+        return "The ranking of the models is the same at every t."
+    texts = [
+        f"{plain(row.better_below)} and {plain(row.better_above)} at t = {row.t_star:.3f}"
+        for row in crossed.head(3).itertuples()
+    ]
+    return f"Models swap rank: {_joined(texts, len(crossed))} (the first is better below it)."
+
+
+def _joined(texts: list[str], total: int) -> str:
+    more = [f"{total - len(texts):,} more"] if total > len(texts) else []
+    return "; ".join([*texts, *more])
+
+
+def _gap_texts(story: Story, found: pd.DataFrame) -> Iterator[str]:
+    at = found.iloc[:: len(story.exponents)]
+    row: Any
+    for place, row in enumerate(at.head(3).itertuples()):
+        who = f"{plain(story.whole.groups[place])}: " if story.n_models else ""
+        if np.isnan(row.gap):
+            least, most = number_text(row.gap_low), number_text(row.gap_high)
+            yield (
+                f"{who or 'All rows: '}the gap between groups at t = {story.t:g} is undefined, "
+                f"{row.reason}; it lies between {least} and {most}."
+            )
+            continue
+        if row.gap == 0:
+            none = f"{who}no group" if who else "No group"
+            yield f"{none} scores above another at t = {story.t:g}."
+            continue
+        chance = "" if np.isnan(row.p_value) else (
+            f"; equal groups would show {number_text(row.expected_if_equal)} "
+            f"(p {_p_text(row.p_value)})"
+        )  # fmt: skip
+        yield (
+            f"{who}{plain(row.worst)} scores {number_text(row.gap)} below {plain(row.best)} "
+            f"at t = {story.t:g}{chance}."
+        )
+
+
+def _p_text(value: float) -> str:
+    text = number_text(value, "p_value")
+    return f"< {text[1:]}" if text.startswith("<") else f"= {text}"

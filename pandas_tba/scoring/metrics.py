@@ -1,0 +1,561 @@
+"""METRICS: one row a metric, with all that tables, documentation and tests need to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial, wraps
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pandas_tba.errors import InputError, KindError, check_choice, is_real, listed, nearest, shown
+from pandas_tba.scoring.tempering import check_t, majority_score, tempered_mean, tempered_slope
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+FourCells = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+
+_HITS, _MISSES, _ALARMS, _REJECTIONS = range(4)  # places in the result of one_against_rest
+
+_SOKOLOVA = "Sokolova and Lapalme 2009, doi:10.1016/j.ipm.2009.03.002"
+_POWERS = "Powers 2011, doi:10.48550/arXiv.2010.16061"
+_ALTMAN = "Altman and Bland 1994, doi:10.1136/bmj.309.6947.102"
+_DEEKS = "Deeks and Altman 2004, doi:10.1136/bmj.329.7458.168"
+_SIGNED, _POSITIVE = (-1.0, 1.0), (0.0, np.inf)
+
+
+class Lack(NamedTuple):
+    """What a class may lack so that a metric is undefined.
+
+    `empty` and `filled` are the cells of the class against the rest that hold nothing, and
+    something; `when` says it in words, `reasons` with the label.
+    """
+
+    when: str
+    reasons: tuple[str, ...]
+    empty: tuple[int, ...]
+    filled: tuple[int, ...] = ()
+
+    @property
+    def is_of_any_label(self) -> bool:
+        """Whether it speaks of all rows, so that a label which is no class can be at fault."""
+        return _REJECTIONS in self.empty
+
+    def holds(self, cells: FourCells) -> BoolArray:
+        """Where the class lacks it, of the shape of the cells."""
+        lacks = np.ones_like(cells[0], dtype=np.bool_)
+        for at in self.empty:
+            lacks &= cells[at] == 0
+        for at in self.filled:
+            lacks &= cells[at] > 0
+        return lacks
+
+
+NO_CAUSE = "its function gives NaN"
+_NO_ROWS, _NEVER = "no rows of {}", "never predicted {}"
+_ONLY_ROWS, _ALWAYS = "all rows are of {}", "all rows are predicted {}"
+
+ABSENT = Lack("has no rows", (_NO_ROWS,), (_HITS, _MISSES))
+UNPREDICTED = Lack("is never predicted", (_NEVER,), (_HITS, _ALARMS))
+NEGLECTED = Lack("has rows and is never predicted", (_NEVER,), (_HITS, _ALARMS), (_MISSES,))
+NOWHERE = Lack("has no rows and is never predicted", (_NO_ROWS, _NEVER), (_HITS, _MISSES, _ALARMS))
+ALONE = Lack("holds all rows", (_ONLY_ROWS,), (_ALARMS, _REJECTIONS))
+ALWAYS_PREDICTED = Lack("is always predicted", (_ALWAYS,), (_MISSES, _REJECTIONS))
+EVERYWHERE = Lack(
+    "holds all rows and is always predicted",
+    (_ONLY_ROWS, _ALWAYS),
+    (_MISSES, _ALARMS, _REJECTIONS),
+)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric, as a function of counts.
+
+    Attributes
+    ----------
+    name : str
+        Name of its column.
+    kind : {"class", "overall"}
+        What the function takes and gives. ``class``: (hits, support, predicted, total), the
+        first three of shape (G, L), total of shape (G, 1), gives one value for each class,
+        (G, L): the class against the rest. ``overall``: (hits, support, predicted, total,
+        is_class), with is_class of shape (L,), gives (G,).
+    function : callable
+        Of float arrays, rows or their weight; NaN where the metric is undefined.
+    formula : str
+        In LaTeX.
+    bounds : (float, float)
+        Smallest and largest value.
+    greater_is_better : bool or None
+        None where neither direction is better.
+    reference : str
+        Where it is defined.
+    takes_t : bool
+        Whether the function also takes ``t``.
+    lacks : tuple or None
+        What a class lacks where the metric is undefined, as the rows of `METRICS` say; without
+        any rows it is undefined in any case. None where that is not known.
+    exponent : float, "t" or None
+        Where the metric is the mean of recall weighted by prevalence to a power: the power, "t"
+        for the one asked for. It then has intervals by formula, and can be compared.
+    share_of : {"support", "rest", "predicted", "unpredicted", "total"} or None
+        Where the metric of a class is one proportion: the rows that it is a share of.
+    """
+
+    name: str
+    kind: Literal["class", "overall"]
+    function: Callable[..., Any]
+    formula: str = ""
+    bounds: tuple[float, float] = (0.0, 1.0)
+    greater_is_better: bool | None = True
+    reference: str = ""
+    takes_t: bool = False
+    lacks: tuple[Lack, ...] | None = None
+    exponent: float | Literal["t"] | None = None
+    share_of: Literal["support", "rest", "predicted", "unpredicted", "total"] | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("kind", self.kind, ("class", "overall"))
+        if not callable(self.function):
+            raise KindError(f"`function` must be a function; got {shown(self.function)}.")
+
+    def denominator(self, support: Any, predicted: Any, total: Any) -> Any:
+        """Rows that a proportion is a share of."""
+        return {
+            "support": support,
+            "rest": total - support,
+            "predicted": predicted,
+            "unpredicted": total - predicted,
+            "total": total,
+        }[str(self.share_of)]
+
+    @property
+    def undefined(self) -> str:
+        """When the metric is NaN, in words."""
+        if self.lacks is None:
+            return NO_CAUSE
+        if not self.lacks:
+            return "there are no rows"
+        subject = "the class" if self.kind == "class" else "a class"
+        of_weight = " that has weight at this t" if self.takes_t else ""
+        return f"{subject}{of_weight} {', or '.join(lack.when for lack in self.lacks)}"
+
+
+def ratio(numerator: npt.NDArray[Any], denominator: npt.NDArray[Any] | float) -> FloatArray:
+    """Quotient; NaN for 0 / 0, infinite for others over 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(numerator / denominator)
+
+
+def one_against_rest(hits: Any, support: Any, predicted: Any, total: Any) -> FourCells:
+    """Hits, misses, false alarms and correct rejections of each label, (G, L), none negative."""
+    alarms = predicted - hits
+    rejections = total - (support + alarms)
+    # Sums of weights in another order differ by the rounding of 2 L additions, and a quotient of
+    # two such nothings would be a number. Whole numbers of rows are not touched below 2**51 / L.
+    noise = 2 * hits.shape[1] * np.finfo(np.float64).eps * total
+    return hits, support - hits, alarms, np.where(rejections > noise, rejections, 0.0)
+
+
+def _share(part: Any, whole: Any) -> FloatArray:
+    """Quotient of a part; sums of weights in another order may else be a little above 1."""
+    return np.minimum(ratio(part, whole), 1.0)
+
+
+def _of_classes(values: Any, is_class: BoolArray) -> Any:
+    return values if is_class.all() else values[:, is_class]
+
+
+def _of_cells(function: Callable[..., FloatArray]) -> Callable[..., FloatArray]:
+    """A metric of one class, from a function of its hits, misses, false alarms and rejections."""
+
+    @wraps(function)
+    def metric(hits: Any, support: Any, predicted: Any, total: Any) -> FloatArray:
+        return function(*one_against_rest(hits, support, predicted, total))
+
+    return metric
+
+
+def _recall(hits: Any, support: Any, predicted: Any, total: Any) -> FloatArray:
+    return ratio(hits, support)
+
+
+def _fnr(hits: Any, support: Any, predicted: Any, total: Any) -> FloatArray:
+    return ratio(support - hits, support)
+
+
+def _precision(hits: Any, support: Any, predicted: Any, total: Any) -> FloatArray:
+    return ratio(hits, predicted)
+
+
+def _fdr(hits: Any, support: Any, predicted: Any, total: Any) -> FloatArray:
+    return ratio(predicted - hits, predicted)
+
+
+def _prevalence(hits: Any, support: Any, predicted: Any, total: Any) -> FloatArray:
+    return _share(support, total)
+
+
+def _selection_rate(hits: Any, support: Any, predicted: Any, total: Any) -> FloatArray:
+    return _share(predicted, total)
+
+
+def _f_beta(hits: Any, support: Any, predicted: Any, total: Any, beta: float = 1.0) -> FloatArray:
+    square = beta * beta
+    # divided by 1 + beta**2, so that nothing overflows
+    return _share(hits, support * (square / (1.0 + square)) + predicted / (1.0 + square))
+
+
+def _jaccard(hits: Any, support: Any, predicted: Any, total: Any) -> FloatArray:
+    return ratio(hits, support + (predicted - hits))
+
+
+@_of_cells
+def _specificity(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
+    return ratio(rejections, alarms + rejections)
+
+
+@_of_cells
+def _fpr(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
+    return ratio(alarms, alarms + rejections)
+
+
+@_of_cells
+def _npv(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
+    return ratio(rejections, misses + rejections)
+
+
+@_of_cells
+def _false_omission_rate(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
+    return ratio(misses, misses + rejections)
+
+
+@_of_cells
+def _informedness(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
+    return ratio(hits * rejections - misses * alarms, (hits + misses) * (alarms + rejections))
+
+
+@_of_cells
+def _markedness(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
+    return ratio(hits * rejections - misses * alarms, (hits + alarms) * (misses + rejections))
+
+
+@_of_cells
+def _lr_plus(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
+    return ratio(hits * (alarms + rejections), alarms * (hits + misses))
+
+
+@_of_cells
+def _lr_minus(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
+    return ratio(misses * (alarms + rejections), rejections * (hits + misses))
+
+
+@_of_cells
+def _odds_ratio(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
+    return ratio(hits * rejections, misses * alarms)
+
+
+def _accuracy(hits: Any, support: Any, predicted: Any, total: Any, is_class: Any) -> FloatArray:
+    return _share(hits.sum(axis=1), total[:, 0])
+
+
+def _tempered(
+    function: Callable[..., FloatArray],
+    hits: Any,
+    support: Any,
+    predicted: Any,
+    total: Any,
+    is_class: Any,
+    t: float,
+) -> FloatArray:
+    support = _of_classes(support, is_class)
+    return function(ratio(_of_classes(hits, is_class), support), support, t)
+
+
+def _macro(
+    function: Callable[..., FloatArray],
+    hits: Any,
+    support: Any,
+    predicted: Any,
+    total: Any,
+    is_class: Any,
+) -> FloatArray:
+    """Plain mean over the classes; a class without a value leaves none to the mean."""
+    values = _of_classes(function(hits, support, predicted, total), is_class)
+    return ratio(values.sum(axis=1), float(values.shape[1]))
+
+
+def _weighted(
+    function: Callable[..., FloatArray],
+    hits: Any,
+    support: Any,
+    predicted: Any,
+    total: Any,
+    is_class: Any,
+) -> FloatArray:
+    """Mean over the classes weighted by support; a class without rows has no weight."""
+    values = function(hits, support, predicted, total)
+    with np.errstate(invalid="ignore"):
+        return _share(np.where(support > 0, support * values, 0.0).sum(axis=1), total[:, 0])
+
+
+def _g_mean(hits: Any, support: Any, predicted: Any, total: Any, is_class: Any) -> FloatArray:
+    # the logarithm, since the product of many recalls underflows
+    with np.errstate(divide="ignore"):
+        logs = np.log(_of_classes(ratio(hits, support), is_class))
+    return np.exp(ratio(logs.sum(axis=1), float(logs.shape[1])))
+
+
+def _min_recall(hits: Any, support: Any, predicted: Any, total: Any, is_class: Any) -> FloatArray:
+    recall = _of_classes(ratio(hits, support), is_class)
+    return recall.min(axis=1, initial=1.0 if recall.shape[1] else np.nan)
+
+
+def _mcc(hits: Any, support: Any, predicted: Any, total: Any, is_class: Any) -> FloatArray:
+    # sums over classes of differences that are exact, where those of squared totals would cancel
+    hits, misses, alarms, rejections = one_against_rest(hits, support, predicted, total)
+    covariance = (hits * rejections - misses * alarms).sum(axis=1)
+    spread_true = (support * (alarms + rejections)).sum(axis=1)
+    spread_predicted = (predicted * (misses + rejections)).sum(axis=1)
+    return ratio(covariance, np.sqrt(spread_true) * np.sqrt(spread_predicted)).clip(-1.0, 1.0)
+
+
+def _cohen_kappa(hits: Any, support: Any, predicted: Any, total: Any, is_class: Any) -> FloatArray:
+    hits, misses, alarms, rejections = one_against_rest(hits, support, predicted, total)
+    covariance = (hits * rejections - misses * alarms).sum(axis=1)
+    disagreement = (predicted * (alarms + rejections)).sum(axis=1)
+    return ratio(covariance, disagreement).clip(-1.0, 1.0)
+
+
+# fmt: off
+METRICS: tuple[Metric, ...] = (
+    Metric("accuracy", "overall", _accuracy, r"\frac{\sum_k h_k}{n}", lacks=(),
+           reference=_SOKOLOVA, exponent=1.0),
+    Metric("balanced_accuracy", "overall", partial(_macro, _recall),
+           r"\frac{1}{K} \sum_k \frac{h_k}{n_k}", lacks=(ABSENT,),
+           reference="Brodersen et al. 2010, doi:10.1109/ICPR.2010.764", exponent=0.0),
+    Metric("tba", "overall", partial(_tempered, tempered_mean), r"\sum_k w_k \frac{h_k}{n_k}",
+           takes_t=True, lacks=(ABSENT,), reference="tempered balanced accuracy", exponent="t"),
+    Metric("tba_slope", "overall", partial(_tempered, tempered_slope),
+           r"\sum_k w_k \left(\ln p_k - \sum_j w_j \ln p_j\right) \frac{h_k}{n_k}",
+           bounds=(-np.inf, np.inf), greater_is_better=None, takes_t=True, lacks=(ABSENT,),
+           reference="derivative of tba by t"),
+    Metric("majority", "overall", partial(_tempered, majority_score), r"w_{\arg\max_k p_k}",
+           greater_is_better=None, takes_t=True, lacks=(ABSENT,),
+           reference="tba of a classifier that always answers the most prevalent class"),
+    Metric("recall", "class", _recall, r"\frac{h_k}{n_k}", lacks=(ABSENT,), reference=_SOKOLOVA, share_of="support"),
+    Metric("specificity", "class", _specificity, r"\frac{c_k}{n - n_k}", lacks=(ALONE,),
+           reference=_SOKOLOVA, share_of="rest"),
+    Metric("precision", "class", _precision, r"\frac{h_k}{q_k}", lacks=(UNPREDICTED,),
+           reference=_SOKOLOVA, share_of="predicted"),
+    Metric("npv", "class", _npv, r"\frac{c_k}{n - q_k}", lacks=(ALWAYS_PREDICTED,),
+           reference=_ALTMAN, share_of="unpredicted"),
+    Metric("fpr", "class", _fpr, r"\frac{q_k - h_k}{n - n_k}", greater_is_better=False,
+           lacks=(ALONE,), reference=_POWERS, share_of="rest"),
+    Metric("fnr", "class", _fnr, r"\frac{n_k - h_k}{n_k}", greater_is_better=False, lacks=(ABSENT,),
+           reference=_POWERS, share_of="support"),
+    Metric("fdr", "class", _fdr, r"\frac{q_k - h_k}{q_k}", greater_is_better=False,
+           lacks=(UNPREDICTED,), reference="1 - precision", share_of="predicted"),
+    Metric("false_omission_rate", "class", _false_omission_rate, r"\frac{n_k - h_k}{n - q_k}",
+           greater_is_better=False, lacks=(ALWAYS_PREDICTED,), reference="1 - npv", share_of="unpredicted"),
+    Metric("f1", "class", _f_beta, r"\frac{2 h_k}{n_k + q_k}", lacks=(NOWHERE,),
+           reference=_SOKOLOVA),
+    Metric("jaccard", "class", _jaccard, r"\frac{h_k}{n_k + q_k - h_k}", lacks=(NOWHERE,),
+           reference="Jaccard 1912, doi:10.1111/j.1469-8137.1912.tb05611.x"),
+    Metric("g_mean", "overall", _g_mean, r"\left(\prod_k \frac{h_k}{n_k}\right)^{1/K}",
+           lacks=(ABSENT,), reference="Sun et al. 2006, doi:10.1109/ICDM.2006.29"),
+    Metric("min_recall", "overall", _min_recall, r"\min_k \frac{h_k}{n_k}", lacks=(ABSENT,),
+           reference="smallest recall of a class"),
+    Metric("recall_macro", "overall", partial(_macro, _recall),
+           r"\frac{1}{K} \sum_k \frac{h_k}{n_k}", lacks=(ABSENT,), reference=_SOKOLOVA, exponent=0.0),
+    Metric("precision_macro", "overall", partial(_macro, _precision),
+           r"\frac{1}{K} \sum_k \frac{h_k}{q_k}", lacks=(UNPREDICTED,), reference=_SOKOLOVA),
+    Metric("f1_macro", "overall", partial(_macro, _f_beta),
+           r"\frac{1}{K} \sum_k \frac{2 h_k}{n_k + q_k}", lacks=(NOWHERE,), reference=_SOKOLOVA),
+    Metric("precision_weighted", "overall", partial(_weighted, _precision),
+           r"\sum_k p_k \frac{h_k}{q_k}", lacks=(NEGLECTED,), reference=_SOKOLOVA),
+    Metric("f1_weighted", "overall", partial(_weighted, _f_beta),
+           r"\sum_k p_k \frac{2 h_k}{n_k + q_k}", lacks=(), reference=_SOKOLOVA),
+    Metric("mcc", "overall", _mcc,
+           r"\frac{n \sum_k h_k - \sum_k n_k q_k}{\sqrt{\sum_k n_k (n - n_k)} \sqrt{\sum_k q_k (n - q_k)}}",
+           bounds=_SIGNED, lacks=(ALONE, ALWAYS_PREDICTED),
+           reference="Gorodkin 2004, doi:10.1016/j.compbiolchem.2004.09.006"),
+    Metric("cohen_kappa", "overall", _cohen_kappa,
+           r"\frac{n \sum_k h_k - \sum_k n_k q_k}{\sum_k q_k (n - n_k)}", bounds=_SIGNED,
+           lacks=(EVERYWHERE,), reference="Cohen 1960, doi:10.1177/001316446002000104"),
+    Metric("informedness", "class", _informedness, r"\frac{h_k}{n_k} + \frac{c_k}{n - n_k} - 1",
+           bounds=_SIGNED, lacks=(ABSENT, ALONE), reference=_POWERS),
+    Metric("markedness", "class", _markedness, r"\frac{h_k}{q_k} + \frac{c_k}{n - q_k} - 1",
+           bounds=_SIGNED, lacks=(UNPREDICTED, ALWAYS_PREDICTED), reference=_POWERS),
+    Metric("lr_plus", "class", _lr_plus, r"\frac{h_k (n - n_k)}{n_k (q_k - h_k)}",
+           bounds=_POSITIVE, lacks=(ABSENT, ALONE, UNPREDICTED), reference=_DEEKS),
+    Metric("lr_minus", "class", _lr_minus, r"\frac{(n_k - h_k)(n - n_k)}{n_k c_k}",
+           bounds=_POSITIVE, greater_is_better=False, lacks=(ABSENT, ALONE, ALWAYS_PREDICTED),
+           reference=_DEEKS),
+    Metric("odds_ratio", "class", _odds_ratio, r"\frac{h_k c_k}{(n_k - h_k)(q_k - h_k)}",
+           bounds=_POSITIVE, lacks=(ABSENT, ALONE, UNPREDICTED, ALWAYS_PREDICTED),
+           reference="Glas et al. 2003, doi:10.1016/S0895-4356(03)00177-X"),
+    Metric("prevalence", "class", _prevalence, r"p_k = \frac{n_k}{n}", greater_is_better=None,
+           lacks=(), reference="share of the rows", share_of="total"),
+    Metric("selection_rate", "class", _selection_rate, r"\frac{q_k}{n}", greater_is_better=None,
+           lacks=(), reference="Feldman et al. 2015, doi:10.1145/2783258.2783311", share_of="total"),
+)
+# fmt: on
+
+
+def f_beta(beta: float) -> Metric:
+    r"""Metric of one class that weighs recall beta times as much as precision.
+
+    Parameters
+    ----------
+    beta : float
+        Greater than 0 and finite. 1 is f1; precision is the limit at 0, recall the one at infinity.
+
+    Returns
+    -------
+    Metric
+        Of kind "class", named after beta: f2, f0.5. A share; NaN where the class has no rows and
+        is never predicted, and 0 where only precision is undefined.
+
+    Raises
+    ------
+    InputError
+        If beta is not a positive, finite number.
+
+    References
+    ----------
+    Chinchor 1992, doi:10.3115/1072064.1072067
+
+    Examples
+    --------
+    >>> import pandas_tba as tba
+    >>> counts = tba.ConfusionCounts.from_matrix([[63, 27], [2, 8]])
+    >>> tba.metrics(counts, metrics=["f1", tba.f_beta(2)]).loc[0, ["f1", "f2"]].round(3).tolist()
+    [0.356, 0.533]
+    """
+    is_number = is_real(beta)
+    square = float(beta) * float(beta) if is_number else np.nan
+    if not (is_number and beta > 0 and 0.0 < square < np.inf):
+        raise InputError(
+            f"`beta` must be a positive, finite number; got {shown(beta)}. Below 1 precision weighs "
+            "more, above 1 recall; the limits at 0 and infinity are the metrics precision and recall."
+        )
+    return Metric(
+        f"f{_brief(beta)}",
+        "class",
+        partial(_f_beta, beta=float(beta)),
+        formula=rf"\frac{{(1 + {square:g}) h_k}}{{{square:g} n_k + q_k}}",
+        reference="Chinchor 1992, doi:10.3115/1072064.1072067",
+        lacks=(NOWHERE,),
+    )
+
+
+def tempered(t: float) -> Metric:
+    """Metric of tempered balanced accuracy at one t, whatever t the table is asked for.
+
+    Parameters
+    ----------
+    t : float
+        Exponent: 1 is accuracy, 0 balanced accuracy. Infinite values are the limits.
+
+    Returns
+    -------
+    Metric
+        Of kind "overall", named after t: ``tba_0.5``, ``tba_-1``. A share; NaN where a class that has
+        weight at this t has no rows.
+
+    Raises
+    ------
+    InputError
+        If t is not a number.
+
+    Examples
+    --------
+    >>> import pandas_tba as tba
+    >>> counts = tba.ConfusionCounts.from_matrix([[63, 27], [2, 8]])
+    >>> tba.metrics(counts, metrics=[tba.tempered(0), tba.tempered(1)]).iloc[0, 3:].tolist()
+    [0.75, 0.71]
+    """
+    exponent = check_t(t)
+    return Metric(
+        f"tba_{_brief(exponent)}",
+        "overall",
+        partial(_tempered, tempered_mean, t=exponent),
+        formula=rf"\sum_k w_k \frac{{h_k}}{{n_k}}, \quad t = {_brief(exponent)}",
+        reference="tempered balanced accuracy",
+        lacks=(ABSENT,) if exponent <= 0 else (),  # above 0 an absent class has no weight
+        exponent=exponent,
+    )
+
+
+def _brief(number: float) -> str:
+    """The shortest text that leads back to the number, so that names differ where values do."""
+    return repr(float(number)).removesuffix(".0")
+
+
+def evaluate(
+    metric: Metric,
+    arrays: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
+    is_class: BoolArray,
+    t: float | None = None,
+) -> FloatArray:
+    """Values of a metric, (G,) or (G, L), from hits, support, predicted and total."""
+    # read-only, so that a function which works in place cannot change what the next one gets
+    given = [np.broadcast_to(part, part.shape) for part in arrays]
+    of_all = () if metric.kind == "class" else (is_class,)
+    options = {"t": t} if metric.takes_t else {}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = metric.function(*given, *of_all, **options)
+    n_groups, n_labels = given[0].shape
+    shape = (n_groups, n_labels) if metric.kind == "class" else (n_groups,)
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = None
+    if found is None or found.shape != shape:
+        got = shown(values) if found is None else f"the shape {found.shape}"
+        a_label = " and label" if metric.kind == "class" else ""
+        raise InputError(
+            f"`metrics`: the function of {shown(metric.name)}, of kind {shown(metric.kind)}, must "
+            f"return one float for each group{a_label}, an array of shape {shape}; got {got}."
+        )
+    return found
+
+
+_TAKEN = {"n", "weight", "min_support", "n_absent", "is_class", "support", "predicted", "hits"}
+
+
+def find_metrics(metrics: str | Metric | Iterable[str | Metric]) -> list[Metric]:
+    """Metrics by name or as they are; each once."""
+    is_one = isinstance(metrics, (str, Metric)) or not isinstance(metrics, Iterable)
+    is_one = is_one or getattr(metrics, "ndim", 1) == 0
+    found = [_find(metric) for metric in ([metrics] if is_one else metrics)]  # type: ignore[union-attr]
+    if not found:
+        raise InputError("`metrics` is empty; name at least one, or leave it out for all.")
+    names = [metric.name for metric in found]
+    taken = [name for name in names if name in _TAKEN]
+    if taken:
+        raise InputError(
+            f"`metrics`: {shown(taken[0])} is the name of another column; give the Metric another name."
+        )
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise InputError(f"`metrics` holds {shown(repeated[0])} more than once.")
+    return found
+
+
+def _find(metric: object) -> Metric:
+    by_name = {known.name: known for known in METRICS}
+    if isinstance(metric, Metric):
+        return metric
+    if not isinstance(metric, str):
+        raise KindError(f"`metrics` must hold names or Metrics; got {shown(metric)}.")
+    if metric not in by_name:
+        raise InputError(
+            f"`metrics`: there is no metric {shown(metric)}.{nearest(metric, by_name)} "
+            f"Metrics: {listed(by_name)}; tba.METRICS holds all."
+        )
+    return by_name[metric]

@@ -1,0 +1,207 @@
+"""Files of text as frames: formats, packing, labels that are numbers."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+import pandas_tba as tba
+from pandas_tba.cli import reading
+from pandas_tba.cli.reading import format_of, read_table, with_values
+
+INCOME = tba.load_income()
+COLUMNS = ["y_true", "forest", "sex", "p_logit"]
+PACKINGS = ["", ".gz", ".bz2", ".xz", ".zip"]
+
+
+def written(folder, name, frame=INCOME):
+    path = folder / name
+    kind = path.suffixes[0]
+    if kind in (".csv", ".tsv"):
+        frame.to_csv(path, index=False, sep="\t" if kind == ".tsv" else ",")
+    else:
+        frame.to_json(path, orient="records", lines=True)
+    return path
+
+
+def score(frame):
+    return frame.tba(y_pred="forest").score(by="sex", t=[0, 1]).to_numpy()
+
+
+@pytest.mark.parametrize("kind", [".csv", ".tsv", ".jsonl"])
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_every_format_gives_the_same_scores(tmp_path, kind, packing):
+    found = read_table(written(tmp_path, f"x{kind}{packing}"), COLUMNS, numbers=["p_logit"])
+    assert list(found.columns) == COLUMNS
+    assert found["p_logit"].dtype == np.float64
+    assert score(found).tolist() == score(INCOME).tolist()
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_parts_are_joined(tmp_path, monkeypatch, kind):
+    path = written(tmp_path, f"x.{kind}")
+    whole = read_table(path, COLUMNS, numbers=["p_logit"])
+    monkeypatch.setattr(reading, "_ROWS_AT_A_TIME", 7)
+    parts = read_table(path, COLUMNS, numbers=["p_logit"])
+    assert_frame_equal(parts, whole)
+
+
+@pytest.mark.parametrize("late", ["1", "7.0", "unsure", "True", "007"])
+@pytest.mark.parametrize("early", ["1", "1.0", "True", "false", "a", "007"])
+def test_parts_that_look_like_numbers_or_booleans_are_text_until_all_are_known(
+    tmp_path, monkeypatch, early, late
+):
+    monkeypatch.setattr(reading, "_ROWS_AT_A_TIME", 3)
+    path, texts = tmp_path / "x.csv", [early] * 6 + [late] * 2
+    pd.DataFrame({"y": texts, "w": 0.5}).to_csv(path, index=False)
+    found = read_table(path, ["y", "w"], numbers=["w"])
+    assert found["y"].tolist() == texts
+    assert found["w"].tolist() == [0.5] * 8
+
+
+def test_texts_take_a_byte_a_row(tmp_path):
+    found = read_table(written(tmp_path, "x.csv"), ["y_true", "forest"])
+    assert found.memory_usage(index=False, deep=True).max() < 2 * len(INCOME)
+
+
+@pytest.mark.parametrize(
+    ("truth", "predicted", "expected"),
+    [
+        (["0", "1"], ["1", "1"], [[0, 1], [1, 1]]),
+        (["0", "1"], ["1.0", "0.0"], [[0, 1], [1, 0]]),
+        (["10", "9"], ["9", "10"], [[10, 9], [9, 10]]),
+        (["0.5", "1"], ["1", "0.5"], [[0.5, 1.0], [1.0, 0.5]]),
+        (["0", "1"], ["1", "unsure"], [["0", "1"], ["1", "unsure"]]),
+        (["007", "1"], ["1", "007"], [["007", "1"], ["1", "007"]]),
+        (["True", "False"], ["TRUE", "true"], [[True, False], [True, True]]),
+        (["True", "False"], ["0", "1"], [[True, False], [0, 1]]),
+        (["True", "False"], ["True", "unsure"], [["True", "False"], ["True", "unsure"]]),
+        (["yes", "no"], ["0.5", "0"], [["yes", "no"], [0.5, 0.0]]),
+        (["1", "2"], ["unsure", "unsure"], [[1, 2], ["unsure", "unsure"]]),
+        (["1e300", "1"], ["1", "1"], [[1e300, 1.0], [1, 1]]),
+        (["9007199254740993", "1"], ["1", "1"], [[2**53 + 1, 1], [1, 1]]),
+        (["9007199254740993", "9007199254740992"], ["0", "1"], [[2**53 + 1, 2**53], [0, 1]]),
+        (["18446744073709551615", "1"], ["1", "1"], [[2**64 - 1, 1], [1, 1]]),
+        (["18446744073709551616", "1"], ["1", "1"], [[str(2**64), "1"], ["1", "1"]]),
+    ],
+)
+def test_labels_are_numbers_or_booleans_unless_a_column_mixes_them(truth, predicted, expected):
+    frame = pd.DataFrame({"y": truth, "p": predicted}, dtype="category")
+    found = with_values(frame, ["y", "p"])
+    assert [found["y"].tolist(), found["p"].tolist()] == expected
+
+
+def test_keys_are_numbers_each_for_itself_and_missing_stays_missing():
+    frame = pd.DataFrame({"y": ["a", "b", "a"], "k": ["10", None, "9"]}, dtype="category")
+    found = with_values(frame, ["y"])
+    assert found["k"].cat.categories.tolist() == [9, 10]
+    assert found["k"].isna().tolist() == [False, True, False]
+    assert found["y"].tolist() == ["a", "b", "a"]
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl"])
+def test_a_column_that_is_not_there_is_named(tmp_path, name):
+    path = written(tmp_path, name, INCOME[["y_true", "forest"]])
+    text = f"{name} has no column 'forst'. Did you mean 'forest'? Columns: 'y_true', 'forest'. Name yours, as in --y-true label --y-pred forest."
+    with pytest.raises(tba.ColumnError, match=re.escape(text)):
+        read_table(path, ["y_true", "forst"])
+
+
+@pytest.mark.parametrize("name", ["x.xlsx", "x", "x.gz", "x.parquet.gz", "x.feather.zip"])
+def test_an_unknown_format_is_named(tmp_path, name):
+    text = (
+        "FILE must end in one of .csv, .tsv, .tab, .jsonl, .ndjson, .json, which may be packed (.gz, "
+        ".bz2, .xz, .zip, .zst), or of .parquet, .pq, .feather, .arrow, or be a folder of Parquet "
+        f"files; got {name!r}, which is not there."
+    )
+    with pytest.raises(tba.InputError, match=f"^{re.escape(text)}$"):
+        format_of(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl"])
+def test_a_file_without_rows(tmp_path, name):
+    (tmp_path / name).write_text("" if name == "x.jsonl" else "y_true\n", encoding="utf-8")
+    if name == "x.jsonl":
+        with pytest.raises(tba.InputError, match=r"x\.jsonl holds no rows\."):
+            read_table(tmp_path / name, ["y_true"])
+    else:
+        assert len(read_table(tmp_path / name, ["y_true"])) == 0
+
+
+def test_a_name_that_two_columns_have_is_an_error_where_it_is_asked_for(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("\ufeffy,p,p,\n0,1,0,1\n", encoding="utf-8")
+    text = "x.csv has 2 columns 'p'. Rename all but one."
+    with pytest.raises(tba.ColumnError, match=f"^{re.escape(text)}$"):
+        read_table(path, ["y", "p"])
+    assert read_table(path, ["y", "Unnamed: 3"]).astype(str).to_numpy().tolist() == [["0", "1"]]
+
+
+NO_UTF_8 = "must be text in UTF-8, and is not. Save it anew with that encoding."
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "text"),
+    [
+        ("x.csv", "é,y\n1,2\n".encode("latin-1"), NO_UTF_8),
+        ("x.csv", "y\né\n".encode("latin-1"), NO_UTF_8),
+        ("x.tsv", "y\n1\n".encode("utf-16"), NO_UTF_8),
+        ("x.jsonl", '{"y": "é"}\n'.encode("latin-1"), NO_UTF_8),
+        ("x.csv", b"", "Cannot read x.csv: No columns to parse from file."),
+        ("x.csv", b"y,z\n1,2\n1,2,3\n", "Cannot read x.csv: Error tokenizing data. C error: Expected 2 fields in line 3, saw 3."),
+        ("x.csv", b"y,z\na,1,2\nb,1,2\n", "x.csv has rows with more fields than its header."),
+        ("x.jsonl", b'{"y":\n', "x.jsonl must hold an object in each line: Expected object or value."),
+        ("x.json", b'[{"y": 1}, {"y": 2}]', "x.json must hold an object in each line: got a list."),
+        ("x.csv.gz", b"y\n1\n", "Cannot read x.csv.gz: Not a gzipped file (b'y\\n')."),
+        ("x.csv.zip", b"y\n1\n", "Cannot read x.csv.zip: File is not a zip file."),
+        ("x.csv.xz", b"y\n1\n", "Cannot read x.csv.xz: Input format not supported by decoder."),
+        ("x.csv.bz2", b"y\n1\n", "Cannot read x.csv.bz2: Invalid data stream."),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, text):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(tba.InputError) as caught:
+        read_table(tmp_path / name, ["y"])
+    text = f"{name} {text}" if text == NO_UTF_8 else text
+    assert re.sub(r" at position \d+", "", str(caught.value)) == text
+
+
+def test_names_that_are_numbers(tmp_path):
+    for name, text in {"x.csv": "0,1\n5,6\n", "x.jsonl": '{"0": 5, "1": 6}\n'}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        found = with_values(read_table(tmp_path / name, ["1", "0"]), [])
+        assert found.to_dict("list") == {"1": [6], "0": [5]}
+
+
+def test_rows_that_all_end_in_a_comma(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("y,z\r\n1,2,\r\n3,4,\r\n", encoding="utf-8")
+    assert read_table(path, ["z", "y"]).astype(str).to_numpy().tolist() == [["2", "1"], ["4", "3"]]
+
+
+def test_other_columns_may_hold_anything(tmp_path):
+    frame = INCOME.assign(note='é, "x"\n', nothing=None, y=np.arange(len(INCOME)) / 7)
+    found = read_table(written(tmp_path, "x.csv", frame), COLUMNS, numbers=["p_logit"])
+    assert_frame_equal(found, read_table(written(tmp_path, "y.csv"), COLUMNS, numbers=["p_logit"]))
+
+
+def test_a_column_without_numbers_is_named(tmp_path):
+    path = written(tmp_path, "x.csv")
+    text = "x.csv: column 'sex' must hold numbers; could not convert string to float: 'Female'."
+    with pytest.raises(tba.KindError, match=f"^{re.escape(text)}$"):
+        read_table(path, ["y_true", "sex", "p_logit"], numbers=["p_logit", "sex"])
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x.jsonl"])
+def test_counts_are_no_predictions(tmp_path, name):
+    counts = tba.count(INCOME, y_pred="forest").to_table(text=True)
+    text = (
+        f"{name} holds counts, as ConfusionCounts.to_table(text=True) writes them, and no predictions. "
+        "In Python: tba.report(tba.ConfusionCounts.from_table(pd.read_csv(...)))."
+    )
+    with pytest.raises(tba.InputError, match=f"^{re.escape(text)}$"):
+        read_table(written(tmp_path, name, counts), ["y_true", "y_pred"])
+    rows = INCOME[["y_true"]].assign(y_pred=INCOME["forest"], n=1, tba=0.5)
+    assert len(read_table(written(tmp_path, name, rows), ["y_true", "y_pred"])) == len(rows)

@@ -1,0 +1,651 @@
+"""Counts of batches and Parquet files: those of one frame of all rows, in constant memory."""
+
+import itertools
+import os
+import re
+import signal
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pandas.testing import assert_index_equal
+from predictions import FAULTS_OF, FRAME, HOLED, SEVERAL, SOUND, N, assert_same, error_of, faulty
+
+import pandas_tba as tba
+from pandas_tba.engines import combinations, parquet
+from pandas_tba.engines.dispatch import count_batches, count_parquet
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+# pandera imports pyspark where it is installed, which warns of pandas 3
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
+
+from_table = tba.ConfusionCounts.from_table
+QUESTIONS = {
+    "all rows": {},
+    "a key": {"by": "segment"},
+    "weighted": {"by": ["segment", "year"], "sample_weight": "w"},
+    "models in columns": {"y_pred": ["y_pred", "other"], "by": "segment"},
+    "models in rows": {"model": "name"},
+    "scores": {"y_true": "yes", "y_score": ["p", "q"]},
+}
+
+
+def batch_of(frame):
+    return pa.RecordBatch.from_pandas(frame.astype({"segment": "category"}), preserve_index=False)
+
+
+@given(
+    cuts=st.lists(st.integers(0, N), max_size=6).map(sorted),
+    in_arrow=st.booleans(),
+    pending=st.sampled_from([1, 1 << 16]),
+    question=st.sampled_from(list(QUESTIONS.values())),
+)
+def test_any_cut_into_batches_gives_the_same(cuts, in_arrow, pending, question):
+    edges = [0, *cuts, N]
+    parts = [FRAME.iloc[start:end] for start, end in itertools.pairwise(edges)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(combinations, "_PENDING", pending)
+        found = count_batches(map(batch_of, parts) if in_arrow else parts, **question)
+    assert_same(found, tba.count(FRAME, **question))
+
+
+def test_batches_of_unlike_engines():
+    pl = pytest.importorskip("polars")
+    parts = [FRAME.iloc[:20], batch_of(FRAME.iloc[20:40]), pl.from_pandas(FRAME.iloc[40:])]
+    assert_same(count_batches(parts, by="segment"), tba.count(FRAME, by="segment"))
+
+
+def test_dtypes_may_drift():
+    parts = [
+        pd.DataFrame({"y_true": [1, 2, 2], "y_pred": [1, 1, 2], "g": [1, 1, 2]}),
+        pd.DataFrame({"y_true": [1.0, 3.0], "y_pred": [1.0, 2.0], "g": [np.nan, 2.0]}),
+    ]
+    found = count_batches(parts, by="g")
+    assert found.labels.tolist() == [1, 2, 3]
+    assert found.rows.tolist() == [2, 2, 1]
+    assert pd.isna(found.groups[-1])
+
+
+def test_categories_keep_an_order_that_all_batches_declare():
+    orders = {"same": [["b", "a"]] * 2, "other": [["b", "a"], ["a", "b"]]}
+    for name, order in orders.items():
+        parts = [
+            pd.DataFrame({"y_true": pd.Categorical([*"ab"], each), "y_pred": [*"ab"]})
+            for each in order
+        ]
+        for made in (lambda part: part, pa.RecordBatch.from_pandas):
+            found = count_batches(map(made, parts), by="y_true")
+            assert found.groups.tolist() == (["b", "a"] if name == "same" else ["a", "b"])
+
+
+@pytest.mark.filterwarnings("ignore::pandas_tba.InputWarning")
+def test_many_categories_keep_their_order_though_parts_use_few():
+    names = [f"c{at}" for at in range(3000)]
+    rng = np.random.default_rng(0)
+    held = [
+        pd.DataFrame({name: pd.Categorical.from_codes(rng.integers(0, 3000, 50), names) for name in
+                      ("y_true", "y_pred")})
+        for _ in range(3)
+    ]  # fmt: skip
+    found, whole = count_batches(held), tba.count(pd.concat(held, ignore_index=True))
+    assert_same(found, whole)
+    assert found.label_set.order == whole.label_set.order == tuple(names)
+
+
+FAULTS = {
+    "missing": {"y_pred": ["y_pred", "other"]},
+    "labels": {"missing": "drop", "labels": ["a"]},
+    "no column": {"by": "segmnt"},
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_errors_speak_of_all_batches(fault):
+    expected = error_of(tba.count, HOLED, **FAULTS[fault])
+    assert error_of(count_batches, [HOLED.iloc[:9], HOLED.iloc[9:]], **FAULTS[fault]) == expected
+
+
+def in_batches(of, names):
+    """Two batches without a fault, then one with each fault, and one without."""
+    sizes = [0, 9, 20, *range(32, 32 + 9 * len(names), 9), N]
+    parts = [SOUND.iloc[start:end] for start, end in itertools.pairwise(sizes)]
+    return [
+        FAULTS_OF[of][1][name](part) if name else part
+        for name, part in zip(["", "", *names, ""], parts, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("of_engine", ["pandas", "pyarrow", "polars"])
+@pytest.mark.parametrize(("of", "names", "missing"), SEVERAL)
+def test_faults_of_several_batches_are_all_named(of, names, missing, of_engine, monkeypatch):
+    monkeypatch.setattr(combinations, "_PENDING", 1)
+    batches = in_batches(of, names)
+    question = {**FAULTS_OF[of][0], "missing": missing}
+    whole = pd.concat(batches, ignore_index=True)
+    expected = error_of(tba.count, whole, **question)
+    if of_engine == "pyarrow":
+        batches = [pa.Table.from_pandas(part, preserve_index=False) for part in batches]
+    elif of_engine == "polars":
+        pl = pytest.importorskip("polars")
+        batches = [pl.from_pandas(part) for part in batches]
+    assert error_of(count_batches, batches, **question) == expected
+
+
+@pytest.mark.parametrize("case", SEVERAL, ids=str)
+def test_faults_of_a_file_are_all_named(tmp_path, case):
+    frame, question, expected = faulty(*case)
+    frame.to_parquet(tmp_path / "part.parquet", row_group_size=7, index=False)
+    assert error_of(count_parquet, tmp_path, **question) == expected
+
+
+@pytest.mark.parametrize("made", [pd.DataFrame, pa.Table.from_pandas])
+def test_booleans_of_one_batch_beside_numbers_of_another(made):
+    parts = [
+        pd.DataFrame({"y_true": [1, 0], "y_pred": [1, 1], "w": [1.0, 2.0]}),
+        pd.DataFrame({"y_true": [1, 7], "y_pred": [0, 0], "w": [1.0, -2.0]}),
+        pd.DataFrame({"y_true": [True, False], "y_pred": [1, 0], "w": [1.0, np.nan]}),
+    ]
+    question = {"labels": [0, 1], "sample_weight": "w"}
+    whole = pd.concat([part.astype({"y_true": object}) for part in parts])
+    expected = error_of(tba.count, whole, **question)
+    assert expected[1].startswith("`y_true` column 'y_true' holds both booleans and numbers")
+    assert [check for _, check, *_ in expected[2]] == [
+        "kind",
+        "expected",
+        "mixed",
+        "missing",
+        "weight",
+    ]
+    assert error_of(count_batches, map(made, parts), **question) == expected
+
+
+def test_a_batch_without_rows_holds_no_label():
+    frame = pd.DataFrame({"y_true": [1, 0], "y_pred": [1, 1]})
+    assert_same(count_batches([frame.iloc[:0].astype("bool"), frame]), tba.count(frame))
+
+
+def test_a_hint_fits_the_dtype_of_all_batches():
+    parts = [
+        pd.DataFrame({"y_true": [1, 0], "y_pred": [1, 1]}),
+        pd.DataFrame({"y_true": [1, 0], "y_pred": ["1", None]}),
+    ]
+    expected = error_of(tba.count, pd.concat(parts))
+    assert "df['y_pred'].fillna('abstain')" in expected[1]
+    assert error_of(count_batches, parts) == expected
+
+
+@pytest.mark.parametrize("labels", [None, [1, 2]])
+@pytest.mark.parametrize("made", [pd.DataFrame, pa.Table.from_pandas])
+def test_categories_of_fractions_are_scores(made, labels):
+    frame = pd.DataFrame({"y_true": [1, 2, 2], "y_pred": [0.5, 2.0, 2.0]}).astype("category")
+    frame = frame.astype({"y_true": "int64"})
+    expected = error_of(tba.count, frame, labels=labels)
+    assert expected[1].startswith("`y_pred` column 'y_pred' holds scores, not labels")
+    assert error_of(count_batches, [made(frame)], labels=labels) == expected
+
+
+@pytest.mark.parametrize("made", [pd.DataFrame, pa.Table.from_pandas])
+def test_a_category_declared_that_no_row_has_counts_among_faults(made):
+    kinds = pd.CategoricalDtype([1.0, 2.0, 0.5])
+    frame = pd.DataFrame({"y_true": [1, 2, 2], "y_pred": [1.0, 2.0, 2.0], "w": [1.0, -1.0, 1.0]})
+    frame = frame.astype({"y_pred": kinds})
+    expected = error_of(tba.count, frame, sample_weight="w")
+    assert [check for _, check, *_ in expected[2]] == ["scores", "weight"]
+    assert error_of(count_batches, [made(frame)], sample_weight="w") == expected
+
+
+def test_no_batch_at_all():
+    with pytest.raises(tba.InputError) as raised:
+        count_batches([])
+    text = "`batches` is empty: nothing says which columns there would be."
+    assert str(raised.value) == text
+
+
+def test_scores_are_refused_before_they_fill_memory():
+    seen = []
+
+    def batches():
+        rng = np.random.default_rng(0)
+        for at in range(1000):
+            seen.append(at)
+            truth, guess = [0, 1] * 5000, rng.random(10_000)
+            yield pd.DataFrame({"y_true": truth, "y_pred": guess, "w": -1.0 if at == 1 else 1.0})
+
+    _, text, cases = error_of(count_batches, batches(), sample_weight="w")
+    assert "holds scores, not labels" in text
+    assert text.endswith(
+        " Also: 'w': weights are negative or not finite (10,000 rows), such as -1.0."
+    )
+    assert [check for _, check, *_ in cases] == ["scores", "weight"]
+    assert len(seen) < 50
+
+
+def test_an_interrupted_stream_leaves_nothing_behind():
+    def batches():
+        yield FRAME
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        count_batches(batches())
+    assert_same(count_batches([FRAME]), tba.count(FRAME))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Predictions of three years in a folder each, in row groups of seven rows."""
+    for year, part in FRAME.groupby("year"):
+        at = tmp_path / f"year={year}"
+        at.mkdir()
+        part.drop(columns="year").to_parquet(at / "part.parquet", row_group_size=7, index=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
+def test_folders_of_files(folder, question):
+    assert_same(count_parquet(folder, **question), tba.count(FRAME, **question))
+
+
+def test_paths_in_many_forms(folder):
+    import pyarrow.dataset as ds
+
+    files = sorted(folder.rglob("*.parquet"))
+    one = FRAME[FRAME["year"] == 2020]
+    assert_same(count_parquet(str(files[0]), by="segment"), tba.count(one, by="segment"))
+    assert_same(count_parquet([*map(str, files)]), tba.count(FRAME))
+    dataset = ds.dataset(folder, partitioning="hive")
+    assert_same(count_parquet(dataset, by="year"), tba.count(FRAME, by="year"))
+    assert_same(tba.count(dataset.filter(ds.field("year") == 2020)), tba.count(one))
+    for source in (dataset.filter(ds.field("year") == 2020), ds.dataset(pa.table({"a": [1]}))):
+        with pytest.raises(tba.KindError, match=r"count\(\) takes any dataset, filters too\.$"):
+            count_parquet(source)
+
+
+@pytest.mark.parametrize("index", [pa.uint8(), pa.uint32(), pa.int64()], ids=str)
+def test_dictionaries_with_indices_of_any_kind(index):
+    table = pa.Table.from_pandas(FRAME[["y_true", "y_pred", "segment"]])
+    coded = table["segment"].cast("string").dictionary_encode().cast(pa.dictionary(index, "string"))
+    table = table.set_column(table.schema.get_field_index("segment"), "segment", coded)
+    values = coded.combine_chunks().dictionary.to_pylist()
+    wanted = FRAME.assign(segment=pd.Categorical(FRAME["segment"], categories=values))
+    assert_same(tba.count(table, by="segment"), tba.count(wanted, by="segment"))
+
+
+@pytest.mark.parametrize(
+    "as_frame",
+    [lambda table: table, lambda table: table.to_pandas(types_mapper=pd.ArrowDtype)],
+    ids=["arrow", "pandas"],
+)
+@pytest.mark.parametrize("asked", [{"by": "at"}, {"y_true": "at", "y_pred": "at"}], ids=str)
+def test_times_that_python_would_merge_are_refused(as_frame, asked):
+    held = {"y_true": ["a", "b"], "y_pred": ["a", "b"]}
+    table = pa.table(held | {"at": pa.array([1, 2], pa.time64("ns"))})
+    text = (
+        "Column 'at' holds time64[ns][pyarrow], which is neither a label nor a key. Convert it, for "
+        "example with astype(str)."
+    )
+    with pytest.raises(tba.KindError, match=f"^{re.escape(text)}$"):
+        tba.count(as_frame(table), **asked)
+    table = pa.table(held | {"at": pa.array([1000, 2000], pa.time64("ns"))})
+    assert tba.count(as_frame(table), **asked).rows.sum() == 2
+
+
+def test_a_folder_of_rows_without_the_key(tmp_path):
+    parts = {"a": FRAME.head(20), "__HIVE_DEFAULT_PARTITION__": FRAME.iloc[20:50]}
+    for name, part in parts.items():
+        (tmp_path / f"key={name}").mkdir()
+        part.to_parquet(tmp_path / f"key={name}" / "0.parquet")
+    whole = FRAME.head(50).assign(key=[*"a" * 20, *[None] * 30])
+    assert_same(count_parquet(tmp_path, by="key"), tba.count(whole, by="key"))
+
+
+def test_only_what_is_needed_is_read_and_text_as_dictionaries(folder, monkeypatch):
+    read = []
+    opened = pq.ParquetFile.iter_batches
+
+    def spy(self, *arguments, **options):
+        for batch in opened(self, *arguments, **options):
+            read.append((options["columns"], {str(kind) for kind in batch.schema.types}))
+            yield batch
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", spy)
+    count_parquet(folder, by=["year", "segment"])
+    assert all(columns == ["y_true", "y_pred", "segment"] for columns, _ in read)
+    assert all(len(kinds) == 1 and "dictionary" in next(iter(kinds)) for _, kinds in read)
+    assert len(read) > 3
+
+
+def test_categories_of_a_file_keep_their_order(tmp_path):
+    frame = FRAME.assign(segment=pd.Categorical(FRAME["segment"], ["y", "unused", "x"]))
+    frame.to_parquet(tmp_path / "a.parquet", index=False)
+    question = {"by": "segment", "observed": False}
+    assert_same(count_parquet(tmp_path, **question), tba.count(frame, **question))
+    plain = tba.count(FRAME, by="segment")
+    FRAME.to_parquet(tmp_path / "a.parquet", index=False)
+    assert_same(count_parquet(tmp_path, by="segment"), plain)
+
+
+def test_files_without_rows(tmp_path):
+    FRAME.iloc[:0].to_parquet(tmp_path / "a.parquet", index=False)
+    empty = count_parquet(tmp_path, by="segment")
+    assert (len(empty), empty.labels.tolist()) == (0, [])
+    FRAME.to_parquet(tmp_path / "b.parquet", index=False)
+    assert_same(count_parquet(tmp_path, by="year"), tba.count(FRAME, by="year"))
+
+
+@pytest.mark.parametrize("column", ["y_true", "y_pred", "w"])
+@pytest.mark.parametrize("reverse", [True, False])
+def test_a_column_of_one_file_may_hold_nothing(tmp_path, column, reverse):
+    parts = [SOUND, SOUND.assign(**{column: pd.Series([None] * N, dtype=object)})]
+    for at, part in enumerate(reversed(parts) if reverse else parts):
+        part.to_parquet(tmp_path / f"{at}.parquet", index=False)
+    question = {"sample_weight": "w", "by": "segment"}
+    found = count_parquet(tmp_path, missing="drop", **question)
+    assert found.missing_by_column == {column: N}
+    np.testing.assert_allclose(found.cells, tba.count(SOUND, **question).cells)
+    text = error_of(count_parquet, tmp_path, **question)[1]
+    assert text.startswith(f"Missing values in {column!r} (60 of 120 rows). Leave these rows out")
+
+
+def damaged(path, at):
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(b"\xff" * 40)
+
+
+def test_a_damaged_row_group_is_named(folder):
+    path = folder / "year=2021" / "part.parquet"
+    group = pq.ParquetFile(path).metadata.row_group(1)
+    names = [group.column(at).path_in_schema for at in range(group.num_columns)]
+    column = group.column(names.index("y_pred"))
+    damaged(path, column.dictionary_page_offset or column.data_page_offset)
+    with pytest.raises(tba.InputError) as raised:
+        count_parquet(folder)
+    n = pq.ParquetFile(path).num_row_groups
+    assert str(raised.value).startswith(f"Cannot read row group 1 of {n} in '{path}': ")
+    assert str(raised.value).endswith("Nothing was counted; write the file anew, or leave it out.")
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_file_cut_off_is_named(folder, first):
+    path = sorted(folder.rglob("*.parquet"))[0 if first else -1]
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(tba.InputError, match=rf"Cannot read .*{path}"):
+        count_parquet(folder)
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        count_parquet("none.parquet")
+    assert str(caught.value) == "`source`: there is no file or folder 'none.parquet'."
+    with pytest.raises(tba.InputError, match=r"^`source` holds no Parquet file; name files, or a"):
+        count_parquet(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("batches", "kind"),
+    [
+        (None, "NoneType"),
+        (3, "int"),
+        ("abc", "str"),
+        ({"a": FRAME}, "dict"),
+        (FRAME, "DataFrame"),
+        (pa.table({"y_true": [1]}), "Table"),
+    ],
+)
+def test_batches_are_several_frames(batches, kind):
+    text = (
+        f"`batches` must be an iterable of frames; got {kind}. One frame is counted by "
+        "tba.count(frame), Parquet files by tba.count_parquet(path)."
+    )
+    with pytest.raises(tba.KindError) as caught:
+        count_batches(batches)
+    assert str(caught.value) == text
+
+
+def test_a_reader_of_batches_is_several_frames():
+    table = pa.Table.from_pandas(FRAME[["y_true", "y_pred"]])
+    assert_same(count_batches(table.to_reader()), tba.count(FRAME))
+
+
+@pytest.mark.parametrize("source", [None, 3, b"x", [3], FRAME, pa.table({"y_true": [1]})])
+def test_a_source_is_a_path(source):
+    text = (
+        "`source` must be a path, a list of paths, or a dataset of Parquet files; got "
+        f"{type(source).__name__}. Frames and tables are counted by count()."
+    )
+    with pytest.raises(tba.KindError) as caught:
+        count_parquet(source)
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize("source", ["x" * 100_000, ["x" * 100_000], "\ud800", "a\0"])
+def test_no_path_fills_the_message(source):
+    with pytest.raises(tba.InputError, match=r"^Cannot read .{4,60}: ") as caught:
+        count_parquet(source)
+    assert len(str(caught.value)) < 700
+
+
+@pytest.mark.parametrize("progress", ["yes", 1, None, pd.NA])
+def test_progress_is_a_flag(folder, progress):
+    text = f"`progress` must be True or False; got {progress!r}."
+    with pytest.raises(tba.InputError) as caught:
+        count_parquet(folder, progress=progress)
+    assert str(caught.value) == text
+
+
+UNLIKE = {
+    "another type": (FRAME.assign(y_pred=1), "string in '{a}', int64 in '{b}'"),
+    "no such column": (FRAME.drop(columns="y_pred"), "string in '{a}', none in '{b}'"),
+}
+
+
+@pytest.mark.parametrize(("frame", "where"), UNLIKE.values(), ids=UNLIKE)
+def test_files_of_unlike_schemas(tmp_path, frame, where):
+    paths = {name: tmp_path / f"{name}.parquet" for name in "ab"}
+    FRAME.to_parquet(paths["a"], index=False)
+    frame.to_parquet(paths["b"], index=False)
+    with pytest.raises(tba.InputError) as raised:
+        count_parquet(tmp_path)
+    assert str(raised.value) == (
+        f"The files differ in column 'y_pred': {where.format(**paths)}. Count them apart, or "
+        "write them with one schema."
+    )
+
+
+def test_progress_is_told_to_tqdm(folder, monkeypatch, capsys):
+    tqdm = pytest.importorskip("tqdm.auto")
+    bars = []
+
+    class Bar(tqdm.tqdm):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            bars.append(self)
+
+    monkeypatch.setattr(tqdm, "tqdm", Bar)
+    count_parquet(folder)
+    assert not bars
+    count_parquet(folder, progress=True)
+    assert [(bar.total, bar.n) for bar in bars] == [(N, N)]
+    assert "row" in capsys.readouterr().err
+
+
+def test_progress_without_tqdm(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    assert_same(count_parquet(folder, progress=True), tba.count(FRAME))
+
+
+SLOW = """
+import sys, time
+from pandas_tba.engines import streams
+from pandas_tba.engines.dispatch import count_parquet
+
+counted = streams.combinations_of_batch
+
+def slow(*arguments):
+    print("counting", flush=True)
+    time.sleep(0.2)
+    return counted(*arguments)
+
+streams.combinations_of_batch = slow
+streams._FEWEST_ROWS = 1
+count_parquet(sys.argv[1]).to_table().to_parquet("counts.parquet")
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
+def test_a_count_killed_half_way_leaves_no_file(folder, tmp_path_factory, name):
+    temporary = tmp_path_factory.mktemp("temporary")
+    batches = sum(pq.ParquetFile(path).num_row_groups for path in folder.rglob("*.parquet"))
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, str(folder)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=temporary,
+        env={**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    with process:
+        for _ in range(batches // 2):
+            assert process.stdout.readline() == b"counting\n"
+        process.send_signal(getattr(signal, name))
+        process.wait(30)
+        counted = batches // 2 + len(process.stdout.readlines())
+    assert process.returncode != 0
+    assert counted < batches
+    assert not list(temporary.iterdir())
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+    assert_same(count_parquet(folder), tba.count(FRAME))
+
+
+def test_no_file_stays_open(folder, monkeypatch):
+    files = []
+    opened = parquet.File.opened
+
+    def spy(self, *arguments):
+        files.append(opened(self, *arguments))
+        return files[-1]
+
+    monkeypatch.setattr(parquet.File, "opened", spy)
+    count_parquet(folder)
+    damaged(min(folder.rglob("*.parquet")), 4)
+    with pytest.raises(tba.InputError):
+        count_parquet(folder)
+    assert files
+    assert all(file.closed for file in files)
+
+
+def test_folders_are_counted_one_at_a_time(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        FRAME.to_parquet(tmp_path / name / "part.parquet")
+    with pytest.raises(tba.InputError) as raised:
+        count_parquet([tmp_path / "a", tmp_path / "b"])
+    assert str(raised.value).startswith("`source` must list files; ")
+    assert str(raised.value).endswith(
+        " is a folder. Give one folder, which may hold others, or the files: "
+        "glob.glob(f'{folder}/**/*.parquet', recursive=True)."
+    )
+    with pytest.raises(
+        FileNotFoundError, match=r"Patterns are not looked up: give the folder, or glob\."
+    ):
+        count_parquet(tmp_path / "*" / "*.parquet")
+
+
+@pytest.mark.parametrize(
+    ("frame", "step"),
+    [
+        ("predictions", "A path of Parquet files is for count_parquet()"),
+        ([FRAME, FRAME], "count_batches() counts several frames"),
+        (iter([FRAME]), "count_batches() counts several frames"),
+    ],
+    ids=["path", "list", "iterator"],
+)
+def test_what_is_no_frame_is_told_where_to_go(frame, step):
+    with pytest.raises(tba.KindError, match=re.escape(step)):
+        tba.count(frame)
+
+
+def shards(number):
+    """Shards of a job: few large groups and many small ones, and labels that come and go."""
+    rng = np.random.default_rng(3)
+    for shard in range(number):
+        groups = np.minimum(rng.zipf(1.5, 80), 400)
+        labels = shard // 50 + rng.integers(0, 5, (2, 80))
+        yield pd.DataFrame(
+            {
+                "y_true": [f"c{at:03d}" for at in labels[0]],
+                "y_pred": [f"c{at:03d}" for at in labels[1]],
+                "group": groups,
+                # sums are exact, whatever their order; one label of each shard weighs nothing
+                "w": np.where(labels[0] == shard // 50, 0, rng.integers(1, 5, 80) / 4),
+            }
+        )
+
+
+ASKED = {"by": "group", "sample_weight": "w"}
+
+
+@pytest.fixture(scope="module")
+def job():
+    """A thousand shards, the counts of each, and those of one pass over all rows."""
+    held = list(shards(1000))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tba.InputWarning)  # a label may be predicted only
+        parts = [tba.count(shard, **ASKED) for shard in held]
+    return held, parts, tba.count(pd.concat(held, ignore_index=True), **ASKED)
+
+
+def tree(parts):
+    while len(parts) > 1:
+        parts = [sum(parts[at : at + 3]) for at in range(0, len(parts), 3)]
+    return parts[0]
+
+
+def shuffled(parts):
+    return [parts[at] for at in np.random.default_rng(5).permutation(len(parts))]
+
+
+def tabled(parts, *, text=False):
+    return [from_table(part.to_table(text=text)) for part in parts]
+
+
+MERGES = {
+    "a stream": lambda held, parts: count_batches(held, **ASKED),
+    "a stream, backwards": lambda held, parts: count_batches(held[::-1], **ASKED),
+    "forty machines": lambda held, parts: sum(
+        count_batches(held[at::40], **ASKED) for at in range(40)
+    ),
+    "sum": lambda held, parts: sum(parts),
+    "sum, backwards": lambda held, parts: sum(parts[::-1]),
+    "a tree": lambda held, parts: tree(parts),
+    "a tree, shuffled": lambda held, parts: tree(shuffled(parts)),
+    "tables up a tree": lambda held, parts: tree(tabled(parts)),
+    "tables of text": lambda held, parts: sum(tabled(parts, text=True)),
+    "one table of all": lambda held, parts: from_table(
+        pd.concat([part.to_table() for part in shuffled(parts)], ignore_index=True)
+    ),
+    "one table, kept": lambda held, parts: from_table(sum(parts).to_table()),
+}
+
+
+@pytest.mark.filterwarnings("ignore::pandas_tba.InputWarning")
+@pytest.mark.parametrize("merge", MERGES.values(), ids=MERGES)
+def test_a_thousand_shards_equal_one_pass(job, merge):
+    held, parts, whole = job
+    found = merge(held, parts)
+    assert (len(whole.labels), len(whole) > 100, whole.rows.sum()) == (24, True, 80_000)
+    assert max(len(part.labels) for part in parts) == 5
+    assert found.labels.tolist() == whole.labels.tolist()
+    assert found.is_class.tolist() == whole.is_class.tolist()
+    assert_index_equal(found.groups, whole.groups)
+    mine, theirs = found.stored.entries(), whole.stored.entries()
+    for name in ("group", "truth", "predicted"):
+        np.testing.assert_array_equal(getattr(mine, name), getattr(theirs, name))
+    for plane, expected in zip(mine.planes, theirs.planes, strict=True):
+        np.testing.assert_array_equal(plane, expected)
