@@ -99,7 +99,7 @@ def score(
     [0.689, 0.833, 0.92]
     """
     check_counts(counts)
-    exponents, is_list = exponents_of(t)
+    exponents, is_list = asked = exponents_of(t)
     check_choice("absent", absent, ("nan", "exclude", "raise"))
     _check_smoothing(smoothing)
     check_flag("adjusted", adjusted)
@@ -107,7 +107,7 @@ def score(
     check_names(counts, names if is_list and counts.key_groups.names else ("tba", *names))
     support, hits = of_classes(counts, counts.support), of_classes(counts, counts.hits)
     weights_of = class_prevalence(counts, prevalence, support)
-    if absent != "exclude" and not smoothing:
+    if absent != "exclude" and not smoothing and not (support.size and support.all()):
         report_absent(counts, support, absent)
     recall = ratio(hits + smoothing, support + smoothing * support.shape[1])
     among = support > 0 if absent == "exclude" and not smoothing else None
@@ -117,7 +117,9 @@ def score(
         report_single_class(counts, support.shape[1])
     if not counts.key_groups.names and not is_list:
         return float(columns[0][0])
-    return described(_arranged(counts, exponents, columns, is_list=is_list), counts, t, prevalence)
+    return described(
+        _arranged(counts, exponents, columns, is_list=is_list), counts, asked, prevalence
+    )
 
 
 def _arranged(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -49,15 +49,22 @@ def check_positive(counts: ConfusionCounts, chosen: Sequence[Metric]) -> None:
     )
 
 
-def exponents_of(t: Exponent) -> tuple[list[float], bool]:
+class Exponents(NamedTuple):
+    """Exponents asked for, checked, and whether they came as a list."""
+
+    values: list[float]
+    is_list: bool
+
+
+def exponents_of(t: Exponent) -> Exponents:
     """Exponents asked for, and whether they came as a list."""
     is_scalar = isinstance(t, (str, bytes, Mapping)) or not isinstance(t, Iterable)
     if is_scalar or getattr(t, "ndim", 1) == 0 or not hasattr(t, "__getitem__"):
-        return [check_t(t)], False
+        return Exponents([check_t(t)], False)
     exponents = [check_t(value) for value in t]  # type: ignore[union-attr]
     if not exponents:
         raise InputError("`t` is an empty list; give at least one number.")
-    return exponents, True
+    return Exponents(exponents, True)
 
 
 def check_names(counts: ConfusionCounts, names: Iterable[str]) -> None:
@@ -173,13 +180,14 @@ def _appended_level(
 
 def described(table: Any, counts: ConfusionCounts, t: Any, prevalence: Any) -> Any:
     """The table with its t, prevalence and classes in attrs: JSON values, few and short."""
-    classes = [_short(str(label)) for label in counts.label_set.classes]
-    about: dict[str, Any] = {"classes": classes if len(classes) <= _MOST_LABELS else len(classes)}
+    classes = [*map(str, counts.label_set.classes)]
+    about: dict[str, Any] = {"classes": len(classes)}
+    if len(classes) <= _MOST_LABELS:
+        about["classes"] = [text if len(text) <= 60 else f"{text[:57]}..." for text in classes]
     if t is not None:
-        exponents, is_list = exponents_of(t)
-        about["t"] = (
-            [f"{value:g}" for value in exponents] if is_list else _json_number(exponents[0])
-        )
+        exponents, is_list = t if isinstance(t, Exponents) else exponents_of(t)
+        only = exponents[0] if math.isfinite(exponents[0]) else str(exponents[0])
+        about["t"] = [f"{value:g}" for value in exponents] if is_list else only
         about["chance"] = 1.0 / len(classes) if classes else "nan"
     if prevalence is not None:
         about["prevalence"] = prevalence if isinstance(prevalence, str) else "given"
@@ -187,14 +195,6 @@ def described(table: Any, counts: ConfusionCounts, t: Any, prevalence: Any) -> A
         about["n_missing"] = counts.n_missing
     table.attrs["tba"] = about
     return table
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _json_number(value: float) -> float | str:
-    return value if math.isfinite(value) else str(value)
 
 
 def over_t(column: npt.NDArray[Any], n_exponents: int) -> npt.NDArray[Any]:
