@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -101,11 +101,16 @@ def label_of(text: Any, known: dict[str, Any]) -> Any:
     are_numbers = known and all(
         isinstance(label, (int, float)) and not isinstance(label, bool) for label in known.values()
     )
-    try:
-        number = float(text) if are_numbers else None
-    except ValueError:
-        number = None
-    return text if number is None else int(number) if number.is_integer() else number
+    for number in (int, _float) if are_numbers else ():
+        with suppress(ValueError):
+            return number(text)
+    return text
+
+
+def _float(text: str) -> int | float:
+    """A float as a whole number where it is one, as in 1.0."""
+    number = float(text)
+    return int(number) if number.is_integer() else number
 
 
 def _of_stream(path: Path, data: Any, columns: Columns, by: list[str], *, paired: bool) -> Counted:

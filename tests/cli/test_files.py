@@ -210,6 +210,10 @@ def test_a_label_that_does_not_occur_is_a_number_where_the_others_are(tmp_path):
         ("2.5", {"0": 0, "1": 1}, 2.5),
         ("x", {"0": 0, "1": 1}, "x"),
         ("2", {"a": "a"}, "2"),
+        ("9007199254740993", {"0": 0, "1": 1}, 2**53 + 1),
+        ("123456789012345678901", {"0": 0, "1": 1}, 123456789012345678901),
+        ("1e3", {"0": 0, "1": 1}, 1000),
+        ("0.70", {"0.7": 0.7, "1.3": 1.3}, 0.7),
         ("True", {"True": True, "False": False}, True),
         ("a", {}, "a"),
     ],
@@ -396,3 +400,38 @@ def test_without_arrow(capsys, tmp_path, monkeypatch):
         3,
         "pandas-tba: x.parquet needs pyarrow: pip install 'pandas-tba[parquet]'.",
     )
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet", "feather"])
+@pytest.mark.parametrize("number", [14 / 15, 0.7, 0.000201, 0.1 + 0.2, 1 / 3])
+def test_scores_labels_and_weights_that_are_typed_are_those_of_the_file(tmp_path, kind, number):
+    frame = pd.DataFrame({"y": [0, 1] * 10, "p": [number] * 10 + [number / 2] * 10, "w": number})
+    frame["label"] = frame["p"]
+    path = tmp_path / f"x.{kind}"
+    if kind in ("csv", "tsv"):
+        frame.to_csv(path, index=False, sep="," if kind == "csv" else "\t")
+    elif kind == "jsonl":
+        lines = [str(row).replace("'", '"') for row in frame.astype(object).to_dict("records")]
+        path.write_text("\n".join(lines), encoding="utf-8")
+    else:
+        getattr(frame, f"to_{kind}")(path)
+    columns = Columns(y_true="y", y_score="p", threshold=float(repr(number)), sample_weight="w")
+    counts = counted(path, columns, ["p"], paired=False).counts
+    assert counts.groups.tolist() == [number / 2, number]
+    assert counts.pooled().cells.tolist() == (np.full((1, 2, 2), 5) * number).tolist()
+    assert [[5 * number, 0], [5 * number, 0]] in counts.cells.tolist()
+    labels = [repr(number), repr(number / 2)]
+    columns = Columns(y_true="label", y_pred="label", labels=labels)
+    found = counted(path, columns, [], paired=False).counts
+    assert found.labels.tolist() == [number, number / 2]
+    assert found.cells.tolist() == [[[10, 0], [0, 10]]]
+
+
+def test_whole_numbers_beyond_64_bits_are_labels_like_others(tmp_path):
+    path = tmp_path / "x.jsonl"
+    pairs = [(123456789012345678901, 12776324570088369205), (12776324570088369205,) * 2]
+    lines = [f'{{"y_true": {truth}, "y_pred": {guess}}}' for truth, guess in pairs]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    counts = counted(path, Columns(), [], paired=False).counts
+    assert counts.labels.tolist() == [12776324570088369205, 123456789012345678901]
+    assert counts.cells.tolist() == [[[1, 0], [1, 0]]]

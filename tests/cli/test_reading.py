@@ -1,6 +1,12 @@
 """Files of text as frames: formats, packing, labels that are numbers."""
 
+import bz2
+import gzip
+import json
+import lzma
+import random
 import re
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -85,6 +91,8 @@ def test_texts_take_a_byte_a_row(tmp_path):
         (["9007199254740993", "9007199254740992"], ["0", "1"], [[2**53 + 1, 2**53], [0, 1]]),
         (["18446744073709551615", "1"], ["1", "1"], [[2**64 - 1, 1], [1, 1]]),
         (["18446744073709551616", "1"], ["1", "1"], [[str(2**64), "1"], ["1", "1"]]),
+        (["9007199254740993", "0.5"], ["1", "0.5"], [["9007199254740993", "0.5"], ["1", "0.5"]]),
+        (["9007199254740994", "0.5"], ["1", "0.5"], [[2.0**53 + 2, 0.5], [1, 0.5]]),
     ],
 )
 def test_labels_are_numbers_or_booleans_unless_a_column_mixes_them(truth, predicted, expected):
@@ -152,8 +160,8 @@ NO_UTF_8 = "must be text in UTF-8, and is not. Save it anew with that encoding."
         ("x.csv", b"", "Cannot read x.csv: No columns to parse from file."),
         ("x.csv", b"y,z\n1,2\n1,2,3\n", "Cannot read x.csv: Error tokenizing data. C error: Expected 2 fields in line 3, saw 3."),
         ("x.csv", b"y,z\na,1,2\nb,1,2\n", "x.csv has rows with more fields than its header."),
-        ("x.jsonl", b'{"y":\n', "x.jsonl must hold an object in each line: Expected object or value."),
-        ("x.json", b'[{"y": 1}, {"y": 2}]', "x.json must hold an object in each line: got a list."),
+        ("x.jsonl", b'{"y":\n', "x.jsonl must hold an object in each line; line 1: Expecting value."),
+        ("x.json", b'[{"y": 1}, {"y": 2}]', "x.json must hold an object in each line; line 1: got a list."),
         ("x.csv.gz", b"y\n1\n", "Cannot read x.csv.gz: Not a gzipped file (b'y\\n')."),
         ("x.csv.zip", b"y\n1\n", "Cannot read x.csv.zip: File is not a zip file."),
         ("x.csv.xz", b"y\n1\n", "Cannot read x.csv.xz: Input format not supported by decoder."),
@@ -205,3 +213,130 @@ def test_counts_are_no_predictions(tmp_path, name):
         read_table(written(tmp_path, name, counts), ["y_true", "y_pred"])
     rows = INCOME[["y_true"]].assign(y_pred=INCOME["forest"], n=1, tba=0.5)
     assert len(read_table(written(tmp_path, name, rows), ["y_true", "y_pred"])) == len(rows)
+
+
+def numbers_in_text(number=2_000, seed=20):
+    """Floats as text in 1 to 20 digits, most of which need a parser that finds the nearest one."""
+    pick = random.Random(seed)
+    shapes = [*(f"{{:.{digits}g}}" for digits in (1, 6, 15, 16, 17)), "{:.17f}", "{:.20e}", "{!r}"]
+    sizes = [0, 0, 0, 0, -5, 3, 20, 290, -300, -318]
+    return [
+        pick.choice(shapes).format(pick.random() * 10.0 ** pick.choice(sizes))
+        for _ in range(number)
+    ] + ["-0.5", "0", "-0.0", "1e-400", "0.7", "0.9333333333333333", "7", "123456789012345678901"]
+
+
+def written_as_it_is(path, texts):
+    """A file of two columns of the same numbers, digit by digit; its name says format and packing."""
+    if path.name.startswith("x.jsonl"):
+        lines = [f'{{"p": {text}, "k": {text}}}' for text in texts]
+    else:
+        sep = "\t" if path.name.startswith("x.tsv") else ","
+        lines = [f"{text}{sep}{text}" for text in ["p", *texts]]
+        lines[0] = f"p{sep}k"
+    content = "\n".join(lines).encode()
+    pack = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr("x", content)
+    else:
+        path.write_bytes(pack.get(path.suffix, bytes)(content))
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl"])
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_numbers_are_read_as_python_reads_them(tmp_path, monkeypatch, kind, packing):
+    monkeypatch.setattr(reading, "_ROWS_AT_A_TIME", 700)
+    texts = numbers_in_text()
+    path = written_as_it_is(tmp_path / f"x.{kind}{packing}", texts)
+    found = with_values(read_table(path, ["p", "k"], numbers=["p"]), ["k"])
+    expected = [float(text) for text in texts]
+    assert found["p"].tolist() == expected
+    assert [
+        *map(float, found["k"])
+    ] == expected  # one is beyond 64 bits, and so all stay as they are
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl"])
+def test_labels_and_keys_with_fractions_are_read_as_python_reads_them(tmp_path, kind):
+    texts = [text for text in numbers_in_text() if text != "123456789012345678901"]
+    path = written_as_it_is(tmp_path / f"x.{kind}", texts)
+    found = with_values(read_table(path, ["p", "k"]), ["p"])
+    for name in ("p", "k"):
+        assert found[name].tolist() == [float(text) for text in texts]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+@pytest.mark.parametrize(
+    "text", ["1e400", "-1e400", "1.7976931348623159e308", "9" * 310 + ".0", "1" + "0" * 25]
+)
+def test_numbers_too_large_for_a_float_are_infinite(tmp_path, kind, text):
+    path = written_as_it_is(tmp_path / f"x.{kind}", ["0.7", text])
+    assert read_table(path, ["p"], numbers=["p"])["p"].tolist() == [0.7, float(text)]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [123456789012345678901, 12776324570088369205],
+        [2**64 - 1, 2**63, 5],
+        [2**64 - 1, -1],
+        [-(2**63), -(2**63) - 1],
+        [2**53 + 1, 2**53, None],
+        [2**53 + 1, 2**53, 0.5],
+        [2**53 + 1, True],
+        [10**30, "a"],
+        [1, 2, None],
+        [True, False, None],
+        ["1", "007", "true", "\ud800", ""],
+        ["a", 1, 1.5, None],
+        [[1], {"a": [2**70]}],
+    ],
+    ids=repr,
+)
+def test_values_of_json_lines_are_those_of_python(tmp_path, values):
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n".join(json.dumps({"k": value}) for value in values), encoding="utf-8")
+    found = with_values(read_table(path, ["k"]), ["k"])["k"]
+    assert found.isna().tolist() == [value is None for value in values]
+    plain = [value for value in values if value is not None]
+    assert found.dropna().tolist() == plain
+    types = {int, float} if {*map(type, plain)} <= {int, float} else set()
+    assert all(
+        type(a) is type(b) or {type(a), type(b)} <= types
+        for a, b in zip(found.dropna(), plain, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "text"),
+    [
+        ("csv", ["0.5", "Female"], "could not convert string to float: 'Female'"),
+        ("csv", ["True", "False"], "could not convert string to float: 'True'"),
+        ("jsonl", ["0.5", '"0.7"'], "got '0.7'"),
+        ("jsonl", ["0.5", "true"], "got True"),
+        ("jsonl", ["null", "[0.5]"], "got [0.5]"),
+        ("jsonl", ["null", '{"a": 1}'], "got {'a': 1}"),
+        ("jsonl", ["0.5", "1" + "0" * 400], "int too large to convert to float"),
+    ],
+)
+def test_what_is_no_number_is_named_in_every_format(tmp_path, kind, values, text):
+    path = written_as_it_is(tmp_path / f"x.{kind}", values)
+    with pytest.raises(tba.KindError) as caught:
+        read_table(path, ["p"], numbers=["p"])
+    assert str(caught.value) == f"x.{kind}: column 'p' must hold numbers; {text}."
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_numbers_that_are_missing_or_whole(tmp_path, kind):
+    nothing = "null" if kind == "jsonl" else ""
+    path = written_as_it_is(tmp_path / f"x.{kind}", ["0", "1", nothing, "1"])
+    assert read_table(path, ["p"], numbers=["p"])["p"].fillna(9).tolist() == [0, 1, 9, 1]
+
+
+def test_json_lines_may_lack_keys_hold_blank_lines_and_begin_with_a_mark(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('\ufeff{"y": "a"}\n\n  \n{"p": 0.7}\r\n{"y": "b", "p": 1}\n', encoding="utf-8")
+    found = read_table(path, ["y", "p"], numbers=["p"])
+    assert found.fillna({"y": "", "p": -1}).to_numpy().tolist() == [["a", -1], ["", 0.7], ["b", 1]]
