@@ -175,7 +175,10 @@ def _fused(columns: Sequence[Slots], start: int, stop: int) -> Array:
 
 
 def _appended(code: Array, slots: Array, size: int, dtype: npt.DTypeLike) -> Array:
-    fused = np.multiply(code, np.asarray(size, dtype=dtype), dtype=dtype, casting="unsafe")
+    """Codes of a dtype that holds all combinations, with slots of `size` values as the fastest."""
+    # a size beyond the dtype wraps to 0, which is right: there is only one code before it, 0
+    factor = np.asarray(size).astype(dtype)
+    fused = np.multiply(code, factor, dtype=dtype, casting="unsafe")
     return np.add(fused, slots, out=fused, dtype=dtype, casting="unsafe")
 
 

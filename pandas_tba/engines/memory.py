@@ -289,7 +289,9 @@ def _lines(cells: Cells, groups: Codes, sides: Sequence[Slots], counted: Slots) 
     group, truth, predicted, planes = cells.entries()
     columns = [predicted]
     if len(sides) == 2:
-        columns = [*np.divmod(np.asarray(counted.levels())[predicted], sides[1].size)]
+        # as wide integers: the levels may be unsigned, and a missing one is -1 below
+        pair = np.asarray(counted.levels(), dtype=np.intp)[predicted]
+        columns = [*np.divmod(pair, sides[1].size)]
     codes = [column - side.has_missing for column, side in zip(columns, sides, strict=True)]
     return Lines(np.column_stack([groups[group], truth, *codes]), planes)
 

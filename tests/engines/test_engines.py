@@ -792,6 +792,19 @@ def test_many_labels_and_rare_ones(made):
 
 
 @pytest.mark.parametrize("shape", ["columns", "rows"])
+@pytest.mark.parametrize("n_labels", [101, 255, 256])
+def test_pairs_of_labels_that_fill_the_codes(made, n_labels, shape):
+    label = np.arange(n_labels)
+    frame = pd.DataFrame({"y_true": label, "y_pred": label, "other": label[::-1]})
+    question = {"y_pred": PAIR, "labels": label}
+    if shape == "rows":
+        frame, question = in_rows(frame, question)
+    expected = tba.count_pairs(frame, **question)
+    assert expected.unpaired.any() == (shape == "rows")
+    assert_same_pairs(tba.count_pairs(made(frame), **question), expected)
+
+
+@pytest.mark.parametrize("shape", ["columns", "rows"])
 @pytest.mark.parametrize("case", ["several keys", "missing scores", "decimals", "no rows"])
 def test_pairs_that_only_narwhals_knows(case, shape):
     nw = pytest.importorskip("narwhals.stable.v2")

@@ -244,6 +244,53 @@ def test_where_most_cells_would_be_empty(sizes, dtype, missing):
     assert fast_counts(frame.tba.counts(by=keys)) == slow_counts(frame, keys)
 
 
+def frame_of_sizes(n_true, n_predicted, missing, **n_keys):
+    """A frame of columns with so many values, each of which occurs; keys may be missing, too."""
+    sizes = {"y_true": n_true, "y_pred": n_predicted, **n_keys}
+    rows = np.arange(2 * max(sizes.values()) + 1)
+    frame = pd.DataFrame({name: rows % n for name, n in sizes.items()})
+    if missing:
+        frame = frame.astype(dict.fromkeys(n_keys, "Int64"))
+        frame.loc[1, [*n_keys]] = None
+    return frame
+
+
+FULL = {  # numbers of labels and keys of which every code of one or two bytes stands for something
+    f"{names} {sizes} {beside:+d}": dict(zip(names, (*sizes[:-1], sizes[-1] + beside), strict=True))
+    for names, every in {
+        ("n_true", "n_predicted", "g"): [(16, 16, 1), (256, 256, 1), (1, 256, 1), (1, 1, 256),
+                                         (1, 1, 2**16), (4, 4, 16)],
+        ("g", "n_true", "n_predicted"): [(1, 1, 256), (1, 1, 2**16), (1, 16, 16), (1, 256, 256)],
+        ("n_true", "n_predicted", "g", "h"): [(1, 1, 1, 256), (1, 1, 1, 2**16), (2, 2, 64, 1)],
+    }.items()
+    for sizes in every
+    for beside in (-1, 0, 1)
+    if sizes[-1] + beside
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("sizes", FULL.values(), ids=FULL)
+@pytest.mark.filterwarnings("ignore::pandas_tba.InputWarning")
+def test_sizes_that_fill_the_codes(sizes, missing):
+    frame = frame_of_sizes(**sizes, missing=missing).assign(w=2.0)
+    keys = [name for name in frame if len(name) == 1 and name != "w"]
+    expected = slow_counts(frame, keys)
+    assert fast_counts(frame.tba.counts(by=keys)) == expected
+    weighted = frame.tba(sample_weight="w").counts(by=keys)
+    assert (weighted.rows.sum(), weighted.weight.sum()) == (len(frame), 2.0 * len(frame))
+    assert fast_counts(frame.dropna().tba(model="g").counts()) == slow_counts(frame.dropna(), ["g"])
+
+
+@pytest.mark.parametrize("n_labels", [16, 256, 2**16])
+def test_scores_of_labels_that_fill_the_codes(n_labels):
+    labels = np.arange(n_labels)
+    right = pd.DataFrame({"y_true": labels, "y_pred": labels, "g": "all"})
+    assert right.tba.score(t=1, by="g").to_dict() == {"all": 1.0}
+    alone = right.assign(y_true=0).tba(abstain=labels[1:])
+    assert alone.score(t=1) == alone.score(t=1, by="g")["all"] == 1 / n_labels
+
+
 LATE = {  # what most rows hold, and values that no sample of the first rows shows
     "far integer": ("int64", 10**12),
     "negative integer": ("int64", -1),

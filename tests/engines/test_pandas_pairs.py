@@ -107,6 +107,18 @@ def test_many_rows_and_rare_values():
     assert found.cells[:, 3].tolist() == [[[0, 0], [1, 0]], [[0, 0], [1, 0]], [[1, 0], [0, 0]]]
 
 
+@pytest.mark.parametrize("n_labels", [85, 86, 255, 256, 257])
+@pytest.mark.parametrize("n_classes", [1, 2])
+def test_labels_that_fill_the_codes(n_labels, n_classes):
+    guess = np.arange(n_labels)
+    frame = pd.DataFrame({"y_true": guess % n_classes, "a": guess, "b": guess[::-1], "g": "all"})
+    found = count_pairs(frame, y_pred=["a", "b"], by="g", abstain=range(n_classes, n_labels))
+    only_a = (guess == frame["y_true"]) & (guess[::-1] != frame["y_true"])
+    only_b = (guess != frame["y_true"]) & (guess[::-1] == frame["y_true"])
+    cells = found.cells.sum(axis=(0, 1))
+    assert [cells[1, 0], cells[0, 1], cells.sum()] == [only_a.sum(), only_b.sum(), n_labels]
+
+
 def test_scores_for_labels():
     random = np.random.default_rng(0)
     scores = pd.DataFrame({name: random.random(50) for name in MODELS})
