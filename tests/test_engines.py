@@ -207,6 +207,30 @@ def test_counts_equal_those_of_pandas(made, case):
     assert_same(found, tba.count(frame, **question))
 
 
+WIDER = {"by": ["k", "segment"], "y_pred": ["y_pred", "other"]}
+
+
+@pytest.mark.parametrize("ask", [tba.count, tba.count_pairs])
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [([2**53 + 1, 3], "Int64"), ([2**64 - 1, 3], "UInt64"), ([True], "boolean")],
+)
+def test_a_missing_key_beside_others_makes_no_float_of_whole_ones(made, ask, values, dtype):
+    if made is spark_of and dtype == "UInt64":
+        pytest.skip("Spark has no unsigned numbers")
+    keys = pd.Series([*values, None] * N, dtype=dtype)[:N]
+    frame = FRAME.assign(k=keys)
+    found, expected = (ask(held, **WIDER) for held in (made(frame), frame))
+    whole = [key for key in found.groups.get_level_values("k").unique() if not pd.isna(key)]
+    assert whole == sorted(values)
+    assert_index_equal(found.groups, expected.groups)
+    assert found.groups.get_level_values("k").dtype == dtype
+    held = ask(frame.astype({"k": object}), **WIDER)
+    assert_index_equal(held.groups, expected.groups)
+    added = ask(frame[:9].astype({"k": object}), **WIDER) + ask(frame[9:], **WIDER)
+    assert_index_equal(added.groups, expected.groups)
+
+
 CASES = FRAME.astype(dict.fromkeys(["y_true", "y_pred", "other", "segment", "name"], TEXT)).assign(
     bad=FRAME["w"].where(np.arange(N) % 9 > 0, -1.5).where(np.arange(N) != 50, np.inf),
     few=FRAME["w"].where(np.arange(N) != 3),
