@@ -275,6 +275,14 @@ def test_folders_of_files(folder, question):
     assert_same(count_parquet(folder, **question), tba.count(FRAME, **question))
 
 
+@pytest.mark.parametrize("name", ["*", "^g$", "a.b", ".k", "segment.list.element", 'a"b'])
+def test_a_name_is_no_pattern_and_no_path(tmp_path, name):
+    frame = FRAME.assign(**{name: FRAME["segment"], "a": 1, "k": 1})
+    frame.to_parquet(tmp_path / "part.parquet", row_group_size=7, index=False)
+    for key in (name, "a"):
+        assert_same(count_parquet(tmp_path, by=key), tba.count(frame, by=key))
+
+
 def test_paths_in_many_forms(folder):
     import pyarrow.dataset as ds
 
