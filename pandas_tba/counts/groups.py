@@ -11,7 +11,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.errors import ColumnError, InputError, InputWarning, listed, nearest, shown, warn
-from pandas_tba.frames.values import alike, kinds_of, order_of, plain_index, positions, union
+from pandas_tba.frames.values import (
+    alike,
+    beside_missing,
+    kinds_of,
+    order_of,
+    plain_index,
+    positions,
+    union,
+)
 
 Codes = npt.NDArray[np.intp]
 
@@ -30,6 +38,11 @@ class Groups:
     codes: Codes = field(default_factory=lambda: np.zeros((1, 0), dtype=np.intp))
     declared: tuple[bool, ...] = ()
     has_model: bool = False
+
+    def __post_init__(self) -> None:
+        pairs = zip(self.levels, self.codes.T, strict=True)
+        levels = (beside_missing(level) if (codes < 0).any() else level for level, codes in pairs)
+        object.__setattr__(self, "levels", tuple(levels))
 
     def __len__(self) -> int:
         return len(self.codes)

@@ -133,7 +133,8 @@ def pair_in_engine(
     """Counts of pairs of models in rows of a frame that narwhals knows."""
     query = query_of(frame, partial(question_of_pairs, columns=columns, row=row, by=by))
     if not hasattr(query.held, "collect"):  # it lies in memory
-        held = query.held.select(query.question.needed()).to_pandas()
+        names = {query.plain[name]: name for name in query.question.needed()}
+        held = query.held.select(*names).to_pandas().rename(columns=names)
         return pair_frame(held, columns, row=row, by=by, dropna=dropna, observed=observed)
 
     def count(question: Question) -> Combinations:

@@ -404,9 +404,9 @@ def _durations(name: Hashable, array: Any) -> Any:
 def _levels(dictionary: Any) -> tuple[pd.Index, npt.NDArray[np.intp] | None]:
     """Levels of a dictionary, and the place of its entries among them unless they are the same.
 
-    NaN may stand beside null in a dictionary, and -0.0 beside 0.0.
+    Null may stand in a dictionary, NaN beside it, and -0.0 beside 0.0.
     """
-    entries = plain_index(dictionary.to_pandas())
+    entries = plain_index(dictionary.to_pandas(integer_object_nulls=True))
     place, found = factorized(entries)
     same = len(found) == len(entries)
     return (entries, None) if same else (plain_index(found), np.append(place, -1))

@@ -41,11 +41,13 @@ Array = npt.NDArray[Any]
 class Query(NamedTuple):
     """A question to an engine: its frame, the types of its columns, and where values are missing.
 
-    ``no_numbers`` are the columns of scores and weights that hold something else.
+    ``plain`` has the name that each column bears in the frame: engines take some names of users for
+    patterns.  ``no_numbers`` are the columns of scores and weights that hold something else.
     """
 
     held: Any
     schema: Any
+    plain: dict[Hashable, str]
     question: Question
     missing: dict[Hashable, Any]
     no_numbers: frozenset[Hashable] = frozenset()
@@ -54,6 +56,12 @@ class Query(NamedTuple):
     def complete(self) -> Any:
         """Whether a row has every label, score and weight."""
         return ~reduce(or_, self.missing.values())
+
+    def column(self, name: Hashable) -> Any:
+        """The column of that name."""
+        import narwhals.stable.v2 as nw
+
+        return nw.col(self.plain[name])
 
 
 def combinations_in_engine(frame: Any, ask: Ask) -> tuple[Question, Combinations]:
@@ -78,15 +86,25 @@ def query_of(frame: Any, ask: Ask) -> Query:
     named += [] if bound.weights is None else [bound.weights[0]]
     numeric = [] if question.columns.y_score is None else [*bound.predictions]
     numeric += [] if bound.weights is None else [bound.weights[0]]
-    query = Query(
-        held,
-        schema,
-        question,
-        {name: _is_missing(name, schema) for name in named},
-        frozenset(name for name in numeric if not schema[name].is_numeric()),
-    )
+    plain: dict[Hashable, str] = {name: f"column_{at}" for at, name in enumerate(schema)}
+    no_numbers = frozenset(name for name in numeric if not schema[name].is_numeric())
+    query = Query(_renamed(held, plain), schema, plain, question, {}, no_numbers)
+    query.missing.update({name: _is_missing(name, query) for name in named})
     _check_no_lists(query)
     return query
+
+
+def _renamed(held: Any, names: dict[Hashable, str]) -> Any:
+    """The frame with other names, whatever an engine would take those of its columns for."""
+    import narwhals.stable.v2 as nw
+
+    native = held.to_native()
+    if held.implementation.is_duckdb():  # where * is every column
+        quoted = {f'"{str(name).replace(chr(34), chr(34) * 2)}"': to for name, to in names.items()}
+        return nw.from_native(native.project(", ".join(f"{a} AS {b}" for a, b in quoted.items())))
+    if held.implementation.is_spark_like():  # where a dot leads into a structure
+        return nw.from_native(native.toDF(*names.values()))
+    return held.rename(names)
 
 
 def _without_rows(schema: Any) -> pd.DataFrame:
@@ -110,20 +128,18 @@ def _dtype(kind: Any) -> Any:
     return "datetime64[us]" if kind == nw.Datetime else object
 
 
-def _is_missing(name: Any, schema: Any) -> Any:
+def _is_missing(name: Hashable, query: Query) -> Any:
     """Whether the value is null or NaN."""
-    import narwhals.stable.v2 as nw
-
-    column = nw.col(name)
-    return column.is_null() | column.is_nan() if schema[name].is_float() else column.is_null()
+    column = query.column(name)
+    return column.is_null() | column.is_nan() if query.schema[name].is_float() else column.is_null()
 
 
 def _check_no_lists(query: Query) -> None:
     """Raise KindError for labels and keys that are lists."""
     for name in query.question.needed():
         if query.schema[name].is_nested() and name not in query.no_numbers:
-            first = query.held.filter(~_is_missing(name, query.schema)).select(name).head(1)
-            values = _collected(first)[name].to_pylist()
+            first = query.held.filter(~_is_missing(name, query)).select(value=query.column(name))
+            values = _collected(first.head(1))["value"].to_pylist()
             encode(pd.Series(values, name=name, dtype=object))
 
 
@@ -190,10 +206,10 @@ def _fields(query: Query) -> dict[str, tuple[Any, Any]]:
         f"key_{at}": query.question.column_of_key(key) for at, key in enumerate(bound.keys)
     }
     names["truth"] = columns.y_true
-    fields = {field: (name, nw.col(name)) for field, name in names.items()}
+    fields = {field: (name, query.column(name)) for field, name in names.items()}
     predictions: list[Any] = list(bound.predictions)
     for at, name in enumerate(predictions):
-        predicted = nw.col(name)
+        predicted = query.column(name)
         if columns.y_score is not None:
             reached = nw.lit(value=True)
             if name not in query.no_numbers:
@@ -230,7 +246,7 @@ def _weight_sums(query: Query, name: Any) -> dict[str, Any]:
     if name in query.no_numbers:
         return {"missing": lacking, **dict.fromkeys(("weight", "squared", "bad"), nw.lit(0))}
     bad = _is_bad(query, name)
-    weight = nw.when(~missing & ~bad).then(nw.col(name).cast(nw.Float64)).otherwise(0.0)
+    weight = nw.when(~missing & ~bad).then(query.column(name).cast(nw.Float64)).otherwise(0.0)
     return {
         "weight": weight,
         "squared": weight * weight,
@@ -242,7 +258,7 @@ def _weight_sums(query: Query, name: Any) -> dict[str, Any]:
 def _is_bad(query: Query, name: Any) -> Any:
     import narwhals.stable.v2 as nw
 
-    weight = nw.col(name).cast(nw.Float64)
+    weight = query.column(name).cast(nw.Float64)
     return ~query.missing[name] & (
         (weight < 0) | (weight >= HUGE_WEIGHT) | ((weight > 0) & (weight <= TINY_WEIGHT))
     )
@@ -309,7 +325,7 @@ def _comparable(name: Any, query: Query) -> Any:
     """Values that have an order in every engine: categories as text, NaN as null."""
     import narwhals.stable.v2 as nw
 
-    kind, column = query.schema[name], nw.col(name)
+    kind, column = query.schema[name], query.column(name)
     if kind.is_float():
         return nw.when(~column.is_nan()).then(column)
     return column.cast(nw.String) if isinstance(kind, (nw.Enum, nw.Categorical)) else column
@@ -445,7 +461,7 @@ def _bad_weights(query: Query, table: Any) -> BadWeights:
     name: Any = bound.weights[0]
     is_bad = _is_bad(query, name)
     bad = query.held.filter(is_bad if columns.missing == "raise" else is_bad & query.complete)
-    bad = bad.select(weight=nw.col(name).cast(nw.Float64))
+    bad = bad.select(weight=query.column(name).cast(nw.Float64))
     found = _collected(
         bad.group_by("weight").agg(rows=nw.len()).sort("weight").head(MOST_VALUES)
     ).to_pydict()

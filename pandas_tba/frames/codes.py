@@ -34,7 +34,6 @@ Array = npt.NDArray[Any]
 _SAMPLE = 1 << 14  # rows; up to this many are looked at whole
 _CHUNK = 1 << 15  # rows of int64 that stay in the cache between range check and shift
 _SPAN = 1 << 16  # largest integer range that is shifted and not hashed
-_HIGHEST = (1 << 63) - 1  # the end of a RangeIndex
 
 
 class Unforeseen(Exception):  # noqa: N818  a signal between files, never seen by users
@@ -142,7 +141,8 @@ class IntegerSlots(Slots):
         return out
 
     def levels(self) -> pd.Index:
-        return pd.RangeIndex(self._low, self._high + 1)
+        # no RangeIndex, whose end and step may lie beyond int64 once it is joined with others
+        return pd.Index(np.arange(self.size) + self._low)
 
     def values(self, places: Array) -> list[Hashable]:
         return [self._low + place for place in places.tolist()]
@@ -201,8 +201,8 @@ def normal(column: Any) -> Any:
         if dtype.kind == "f" and dtype.itemsize == 2:
             return column.astype(np.float32)
         return column if dtype.isnative else column.astype(dtype.newbyteorder("="))
-    if isinstance(dtype, pd.ArrowDtype) and "indices=uint" in str(dtype):
-        return normal(_decoded(column))  # pandas cannot hash these where one is missing
+    if isinstance(dtype, pd.ArrowDtype) and str(dtype).startswith("dictionary"):
+        return normal(_decoded(column))  # pandas hashes neither all indices nor nulls among values
     if dtype.kind == "f":
         held = column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif dtype.kind in "biu" and hasattr(dtype, "numpy_dtype") and not column.isna().any():
@@ -348,8 +348,8 @@ def _integer_slots(values: Array) -> Slots:
 
 
 def _is_range(low: int, high: int) -> bool:
-    """Whether the numbers are few enough to be shifted, and a RangeIndex can hold them."""
-    return high - low < _SPAN and high < _HIGHEST
+    """Whether the numbers are few enough to be shifted, and int64 can hold them."""
+    return high - low < _SPAN and high < 1 << 63
 
 
 def _is_arrow_text(dtype: Any) -> bool:

@@ -154,6 +154,12 @@ def nullable(column: Any, kind: str) -> Any:
     return column.astype(_NULLABLE[kind]) if is_object and column.isna().any() else column
 
 
+def beside_missing(level: pd.Index) -> pd.Index:
+    """The level in a dtype that holds missing values too: a MultiIndex would make floats of int64."""
+    is_plain = isinstance(level.dtype, np.dtype) and level.dtype.kind in _NULLABLE
+    return level.astype(_NULLABLE[level.dtype.kind]) if is_plain else level
+
+
 def columns_of_keys(keys: Iterable[Value]) -> tuple[list[Hashable], list[Any]]:
     """Names of the levels, and the values of each, as `pandas.Index` makes them of a list."""
     if isinstance(keys, pd.Index):

@@ -207,6 +207,71 @@ def test_counts_equal_those_of_pandas(made, case):
     assert_same(found, tba.count(frame, **question))
 
 
+WIDER = {"by": ["k", "segment"], "y_pred": ["y_pred", "other"]}
+
+
+@pytest.mark.parametrize("ask", [tba.count, tba.count_pairs])
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [([2**53 + 1, 3], "Int64"), ([2**64 - 1, 3], "UInt64"), ([True], "boolean")],
+)
+def test_a_missing_key_beside_others_makes_no_float_of_whole_ones(made, ask, values, dtype):
+    if made is spark_of and dtype == "UInt64":
+        pytest.skip("Spark has no unsigned numbers")
+    keys = pd.Series([*values, None] * N, dtype=dtype)[:N]
+    frame = FRAME.assign(k=keys)
+    found, expected = (ask(held, **WIDER) for held in (made(frame), frame))
+    whole = [key for key in found.groups.get_level_values("k").unique() if not pd.isna(key)]
+    assert whole == sorted(values)
+    assert_index_equal(found.groups, expected.groups)
+    assert found.groups.get_level_values("k").dtype == dtype
+    held = ask(frame.astype({"k": object}), **WIDER)
+    assert_index_equal(held.groups, expected.groups)
+    added = ask(frame[:9].astype({"k": object}), **WIDER) + ask(frame[9:], **WIDER)
+    assert_index_equal(added.groups, expected.groups)
+
+
+PATTERNS = [
+    "*",
+    "^g$",
+    "^.*$",
+    "a.b",
+    "k.0",
+    ".k",
+    'a"b',
+    "a`b",
+    "a'b",
+    "a\\b",
+    "#1",
+    "key_0",
+    "rows",
+]
+PARTS = {  # of a column, and the column that plays it
+    "by": "segment", "y_true": "y_true", "y_pred": "y_pred", "sample_weight": "w", "model": "name",
+    "y_score": "p", "row": "case",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_name_is_no_pattern_and_no_path(made, name):
+    frame = FRAME.assign(
+        case=np.arange(N) // 2, y_true=FRAME["y_true"].take(np.arange(N) // 2 * 2).array
+    )
+    assert {"k", "g", "a"}.isdisjoint(frame)
+    frame = frame.assign(k=1, g=1, a=1)
+    for part, column in PARTS.items():
+        question = {"by": None} | {part: name}
+        if part == "y_score":
+            question |= {"y_true": "yes"}
+        named = frame.assign(**{name: frame[column]})
+        if part == "row":
+            question |= {"model": "name"}
+            found, expected = (tba.count_pairs(held, **question) for held in (made(named), named))
+            assert_same_pairs(found, expected)
+        else:
+            assert_same(tba.count(made(named), **question), tba.count(named, **question))
+
+
 CASES = FRAME.astype(dict.fromkeys(["y_true", "y_pred", "other", "segment", "name"], TEXT)).assign(
     bad=FRAME["w"].where(np.arange(N) % 9 > 0, -1.5).where(np.arange(N) != 50, np.inf),
     few=FRAME["w"].where(np.arange(N) != 3),

@@ -72,6 +72,31 @@ def test_dtypes_may_drift():
     assert pd.isna(found.groups[-1])
 
 
+HIGHEST = 2**63 - 1
+ENDS = {  # of the range of int64, where a range of Python's or pandas' has none
+    "the highest alone": [HIGHEST],
+    "next to it": [HIGHEST - 1, HIGHEST - 50],
+    "both ends": [-(2**63), HIGHEST],
+    "far apart": [-5 * 10**18, 5 * 10**18],
+    "beyond": [2**64 - 1, 5],
+}
+
+
+@pytest.mark.parametrize("made", [lambda part: part, pa.RecordBatch.from_pandas])
+@pytest.mark.parametrize("dropna", [False, True])
+@pytest.mark.parametrize("values", ENDS.values(), ids=ENDS)
+def test_whole_numbers_at_the_ends_of_their_range(values, dropna, made):
+    incomplete = pd.DataFrame({"y_true": [None, None], "y_pred": [5, 5], "k": [5, 5]})
+    parts = [pd.DataFrame({"y_true": [at, at], "y_pred": [at, at], "k": [at, at]}) for at in values]
+    for batches in ([incomplete, *parts], [*parts, incomplete], parts):
+        found = count_batches(map(made, batches), missing="drop", by="k", dropna=dropna)
+        assert found.groups.tolist() == found.labels.tolist() == sorted(values)
+        assert found.rows.tolist() == [2] * len(values)
+    added = sum(tba.count(part, by="k", dropna=dropna) for part in parts)
+    whole = pd.concat([part.astype(object) for part in parts])  # concat makes floats of UInt64
+    assert_same(added, tba.count(whole, by="k", dropna=dropna))
+
+
 def test_categories_keep_an_order_that_all_batches_declare():
     orders = {"same": [["b", "a"]] * 2, "other": [["b", "a"], ["a", "b"]]}
     for name, order in orders.items():
@@ -251,6 +276,14 @@ def test_folders_of_files(folder, question):
     assert_same(count_parquet(folder, **question), tba.count(FRAME, **question))
 
 
+@pytest.mark.parametrize("name", ["*", "^g$", "a.b", ".k", "segment.list.element", 'a"b'])
+def test_a_name_is_no_pattern_and_no_path(tmp_path, name):
+    frame = FRAME.assign(**{name: FRAME["segment"], "a": 1, "k": 1})
+    frame.to_parquet(tmp_path / "part.parquet", row_group_size=7, index=False)
+    for key in (name, "a"):
+        assert_same(count_parquet(tmp_path, by=key), tba.count(frame, by=key))
+
+
 def test_paths_in_many_forms(folder):
     import pyarrow.dataset as ds
 
@@ -276,11 +309,24 @@ def test_dictionaries_with_indices_of_any_kind(index):
     assert_same(tba.count(table, by="segment"), tba.count(wanted, by="segment"))
 
 
-@pytest.mark.parametrize(
-    "as_frame",
-    [lambda table: table, lambda table: table.to_pandas(types_mapper=pd.ArrowDtype)],
-    ids=["arrow", "pandas"],
-)
+AS_FRAME = {
+    "arrow": lambda table: table,
+    "pandas": lambda table: table.to_pandas(types_mapper=pd.ArrowDtype),
+}
+
+
+@pytest.mark.parametrize("as_frame", AS_FRAME.values(), ids=AS_FRAME)
+def test_a_null_in_a_dictionary_is_missing_and_the_rest_are_whole(as_frame):
+    held = pa.DictionaryArray.from_arrays([0, 1, 0, None], pa.array([2**53 + 1, None]))
+    table = pa.table({"y_true": [1, 0, 1, 1], "y_pred": [1, 0, 0, 1], "k": held})
+    found = tba.count(as_frame(table), by=["k", "y_true"])
+    assert found.rows.tolist() == [2, 1, 1]
+    assert found.groups.tolist()[0] == (2**53 + 1, 1)
+    assert found.groups.get_level_values("k").isna().tolist() == [False, True, True]
+    assert tba.count(as_frame(table), by="k", dropna=True).groups.tolist() == [2**53 + 1]
+
+
+@pytest.mark.parametrize("as_frame", AS_FRAME.values(), ids=AS_FRAME)
 @pytest.mark.parametrize("asked", [{"by": "at"}, {"y_true": "at", "y_pred": "at"}], ids=str)
 def test_times_that_python_would_merge_are_refused(as_frame, asked):
     held = {"y_true": ["a", "b"], "y_pred": ["a", "b"]}
