@@ -202,11 +202,12 @@ def _objects(path: Path, packed: Any) -> Generator[dict[str, Any]]:
                 except ValueError as fault:
                     raise _no_object(path, at, getattr(fault, "msg", fault)) from fault
                 if type(row) is not dict:
-                    raise _no_object(path, at, f"got a {type(row).__name__}")
+                    raise _no_object(path, at, f"got {shown(row)}")
                 yield row
 
 
 def _no_object(path: Path, at: int, reason: object) -> InputError:
+    """The error that names the line."""
     return InputError(f"{path.name} must hold an object in each line; line {at:,}: {reason}.")
 
 

@@ -161,7 +161,7 @@ NO_UTF_8 = "must be text in UTF-8, and is not. Save it anew with that encoding."
         ("x.csv", b"y,z\n1,2\n1,2,3\n", "Cannot read x.csv: Error tokenizing data. C error: Expected 2 fields in line 3, saw 3."),
         ("x.csv", b"y,z\na,1,2\nb,1,2\n", "x.csv has rows with more fields than its header."),
         ("x.jsonl", b'{"y":\n', "x.jsonl must hold an object in each line; line 1: Expecting value."),
-        ("x.json", b'[{"y": 1}, {"y": 2}]', "x.json must hold an object in each line; line 1: got a list."),
+        ("x.json", b'[{"y": 1}, {"y": 2}]', "x.json must hold an object in each line; line 1: got [{'y': 1}, {'y': 2}]."),
         ("x.csv.gz", b"y\n1\n", "Cannot read x.csv.gz: Not a gzipped file (b'y\\n')."),
         ("x.csv.zip", b"y\n1\n", "Cannot read x.csv.zip: File is not a zip file."),
         ("x.csv.xz", b"y\n1\n", "Cannot read x.csv.xz: Input format not supported by decoder."),
