@@ -218,7 +218,10 @@ def _undeclared_classes(
     if rules.pos_label is not None:
         return _given_pair(rules.pos_label, seen, others), rules.pos_label
     pair = _binary_pair([*seen, *others])
-    return (seen, None) if pair is None else ([*pair], pair[1])
+    # a label to abstain is no class, so no pair implies it
+    if pair is None or set(pair) & set(rules.abstain):
+        return seen, None
+    return [*pair], pair[1]
 
 
 def _given_pair(pos_label: Value, seen: list[Value], others: list[Value]) -> list[Value]:
