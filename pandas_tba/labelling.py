@@ -85,6 +85,10 @@ def label_rules(
     classes = None if labels is None else label_list("labels", labels)
     pos_label = as_python(pos_label)
     rules = LabelRules(classes, label_list("abstain", abstain), pos_label)
+    if pos_label is not None and pos_label in rules.abstain:
+        raise InputError(
+            f"`pos_label` must be a class; got {shown(pos_label)}, which `abstain` says is none."
+        )
     if classes is None:
         return rules
     if not classes:
@@ -218,7 +222,9 @@ def _undeclared_classes(
     if rules.pos_label is not None:
         return _given_pair(rules.pos_label, seen, others), rules.pos_label
     pair = _binary_pair([*seen, *others])
-    return (seen, None) if pair is None else ([*pair], pair[1])
+    if pair is None or {*pair} & {*rules.abstain}:
+        return seen, None
+    return [*pair], pair[1]
 
 
 def _given_pair(pos_label: Value, seen: list[Value], others: list[Value]) -> list[Value]:
