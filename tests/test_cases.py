@@ -379,6 +379,13 @@ def test_38_a_million_unexpected_labels():
     assert "'odd label' (1,000,000 rows)" in text
 
 
+def test_a_label_to_abstain_is_no_class_of_a_pair():
+    frame = pd.DataFrame({"y_true": [0, 0], "y_pred": [0, 1]})
+    counts = frame.tba(abstain=[1]).counts()
+    assert counts.is_class.tolist() == [True, False]
+    assert tba.score(counts, t=[0, 1]).tolist() == [0.5, 0.5]
+
+
 def test_39_labels_to_abstain():
     frame = frame_of([*"abab"], [*"a?ab"])
     with pytest.raises(tba.InputError, match=r"'\?' \(1 row\).*abstain="):

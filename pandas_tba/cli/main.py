@@ -300,7 +300,7 @@ def _counted(asked: argparse.Namespace, *, paired: bool) -> Counted:
         )
     columns = Columns(
         y_true=asked.y_true,
-        y_pred=_one_or_list(asked.y_pred or ["y_pred"]),
+        y_pred=_one_or_list(asked.y_pred) if asked.y_pred else None,
         y_score=_one_or_list(asked.y_score) if asked.y_score else None,
         threshold=asked.threshold,
         model=asked.model,

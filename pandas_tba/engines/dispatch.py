@@ -127,7 +127,7 @@ def count(
     frame: Any,
     *,
     y_true: Hashable = "y_true",
-    y_pred: Hashable | list[Hashable] = "y_pred",
+    y_pred: Hashable | list[Hashable] | None = None,
     by: Any = None,
     model: Hashable | None = None,
     labels: Iterable[Hashable] | None = None,
@@ -153,8 +153,8 @@ def count(
         DataFrame, or what else narwhals knows. It is not changed; of a reader nothing is left.
     y_true : column name, default "y_true"
         True labels.
-    y_pred : column name, or list of them, default "y_pred"
-        Predicted labels; a list holds one column for each model.
+    y_pred : column name, or list of them, optional
+        Predicted labels, "y_pred" unless scores are named; a list holds one column for each model.
     by : key, or list of keys, optional
         Groups: names of columns or index levels, Series, arrays or Groupers; outside pandas names
         of columns alone.
@@ -235,7 +235,7 @@ def count_pairs(
     frame: Any,
     *,
     y_true: Hashable = "y_true",
-    y_pred: Hashable | list[Hashable] = "y_pred",
+    y_pred: Hashable | list[Hashable] | None = None,
     by: Any = None,
     model: Hashable | None = None,
     row: Hashable | None = None,
@@ -314,7 +314,7 @@ def count_batches(
     batches: Iterable[Any],
     *,
     y_true: Hashable = "y_true",
-    y_pred: Hashable | list[Hashable] = "y_pred",
+    y_pred: Hashable | list[Hashable] | None = None,
     by: Any = None,
     model: Hashable | None = None,
     labels: Iterable[Hashable] | None = None,
@@ -390,7 +390,7 @@ def count_parquet(
     source: Any,
     *,
     y_true: Hashable = "y_true",
-    y_pred: Hashable | list[Hashable] = "y_pred",
+    y_pred: Hashable | list[Hashable] | None = None,
     by: Any = None,
     model: Hashable | None = None,
     labels: Iterable[Hashable] | None = None,

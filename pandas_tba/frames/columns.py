@@ -16,7 +16,8 @@ Missing = Literal["raise", "drop"]
 class Columns:
     """Names of the columns that hold truth and predictions, and what is known of their labels.
 
-    ``y_pred`` names one column, or a list of them: one for each model.  ``model`` names a column
+    ``y_pred`` names one column, or a list of them: one for each model; where nothing names
+    predictions it is "y_pred".  ``model`` names a column
     that holds the model of each row.  ``labels`` declares the classes and their order, ``abstain``
     the labels that may be predicted and are no class.  ``y_score`` names scores in place of labels:
     the positive class is predicted where they reach ``threshold``.  ``row`` names the column that says
@@ -24,7 +25,7 @@ class Columns:
     """
 
     y_true: Hashable = "y_true"
-    y_pred: Hashable | Sequence[Hashable] = "y_pred"
+    y_pred: Hashable | Sequence[Hashable] | None = None
     model: Hashable | None = None
     labels: Iterable[Hashable] | None = None
     abstain: Iterable[Hashable] = ()
@@ -40,6 +41,8 @@ class Columns:
         for name in ("labels", "abstain"):  # an iterator would be used up by the first question
             if isinstance(getattr(self, name), Iterator):
                 object.__setattr__(self, name, list(getattr(self, name)))
+        if self.y_pred is None and self.y_score is None:
+            object.__setattr__(self, "y_pred", "y_pred")
 
     def check(self) -> None:
         """Raise InputError where the arguments do not go together."""
@@ -87,7 +90,7 @@ class Columns:
                 "`y_score` is a mapping of class probabilities, which only decide() uses. Name one "
                 "column of scores, or a list of them for several models."
             )
-        if self.y_pred != "y_pred":
+        if self.y_pred is not None:
             raise InputError(
                 f"`y_pred` ({shown(self.y_pred)}) and `y_score` ({shown(self.y_score)}) both name "
                 "predictions; use one of them."

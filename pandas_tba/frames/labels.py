@@ -85,6 +85,10 @@ def label_rules(
     classes = None if labels is None else label_list("labels", labels)
     pos_label = as_python(pos_label)
     rules = LabelRules(classes, label_list("abstain", abstain), pos_label)
+    if pos_label is not None and pos_label in rules.abstain:
+        raise InputError(
+            f"`pos_label` must be a class; got {shown(pos_label)}, which `abstain` says is none."
+        )
     if classes is None:
         return rules
     if not classes:

@@ -50,7 +50,7 @@ class Distinct(NamedTuple):
 def schema(
     *,
     y_true: Hashable = "y_true",
-    y_pred: Hashable | list[Hashable] = "y_pred",
+    y_pred: Hashable | list[Hashable] | None = None,
     model: Hashable | None = None,
     labels: Iterable[Hashable] | None = None,
     abstain: Iterable[Hashable] = (),

@@ -167,6 +167,24 @@ ERRORS = {
         tba.InputError,
         "`y_pred` ('segment') and `y_score` ('p') both name predictions; use one of them.",
     ),
+    "scores and predictions of the usual name": (
+        {},
+        lambda df: df.tba(y_pred="y_pred", y_score="p").score(),
+        tba.InputError,
+        "`y_pred` ('y_pred') and `y_score` ('p') both name predictions; use one of them.",
+    ),
+    "scores and predictions of a function": (
+        {},
+        lambda df: tba.count(df, y_pred="y_pred", y_score="p"),
+        tba.InputError,
+        "`y_pred` ('y_pred') and `y_score` ('p') both name predictions; use one of them.",
+    ),
+    "a positive label that is no class": (
+        {},
+        lambda df: df.tba(pos_label="b", abstain=["b"]).score(),
+        tba.InputError,
+        "`pos_label` must be a class; got 'b', which `abstain` says is none.",
+    ),
     "scores of class probabilities": (
         {},
         lambda df: df.tba(y_score={"a": "p"}).score(),
