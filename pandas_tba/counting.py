@@ -17,7 +17,7 @@ from pandas_tba.confusion import ConfusionCounts
 from pandas_tba.encoding import Slots, encode, normal, scored
 from pandas_tba.errors import InputError, KindError, check_flag, shown
 from pandas_tba.grouping import Key, group_keys, warn_many_numbers
-from pandas_tba.groups import Groups, check_no_models, sorted_groups
+from pandas_tba.groups import Groups, check_no_models, sorted_groups, warn_of_kinds
 from pandas_tba.labelling import (
     LabelRules,
     LabelSet,
@@ -27,7 +27,7 @@ from pandas_tba.labelling import (
     scored_pair,
     warn_predicted_only,
 )
-from pandas_tba.levels import plain_index, plain_series, positions
+from pandas_tba.levels import lookalikes, plain_index, plain_series, positions
 from pandas_tba.remarks import check_not_counts
 from pandas_tba.specification import check_schema, faults_of, with_all_faults
 from pandas_tba.tallying import Tally, tally
@@ -245,6 +245,9 @@ def grouped_keys(
         complete = (codes >= 0).all(axis=1)
         codes, place = codes[complete], np.where(complete, complete.cumsum() - 1, -1)
     levels = [(part.levels(), part.order is not None) for part in slots]
+    for key, (level, _) in zip(bound.keys, levels, strict=True):
+        if level.dtype == object:
+            warn_of_kinds(key.name, lookalikes(level))
     groups = sorted_groups(
         [key.name for key in bound.keys], levels, codes, has_model=columns.model is not None
     )
