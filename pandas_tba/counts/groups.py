@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,9 @@ from pandas_tba.errors import ColumnError, InputError, InputWarning, listed, nea
 from pandas_tba.frames.values import (
     alike,
     beside_missing,
+    by_kind,
     kinds_of,
+    lookalikes,
     order_of,
     plain_index,
     positions,
@@ -154,19 +156,20 @@ def _joined_level(first: Groups, second: Groups, key: int) -> tuple[pd.Index, bo
         part if groups.declared[key] else None
         for part, groups in zip(parts, (first, second), strict=True)
     ]
-    _warn_of_kinds(first.names[key], parts)
+    kinds, whole = [kinds_of(part) for part in parts], [*parts[0], *parts[1]]
+    is_other = all(kinds) and not kinds[0] & kinds[1]
+    warn_of_kinds(first.names[key], by_kind(whole) if is_other else lookalikes(whole))
     values, is_declared = union(parts, orders)
     return plain_index(values), is_declared
 
 
-def _warn_of_kinds(name: Hashable, parts: Sequence[Sequence[Hashable]]) -> None:
-    """Name a key whose values cannot be the same in both parts, such as dates and their text."""
-    kinds = [kinds_of(part) for part in parts]
-    if all(kinds) and not kinds[0] & kinds[1]:
+def warn_of_kinds(name: Hashable, found: Mapping[str, Sequence[Hashable]]) -> None:
+    """Name a key with values that are written alike, or of kinds that cannot be the same group."""
+    if found:
+        kinds = " and ".join(f"{kind} ({listed(values, 2)})" for kind, values in found.items())
         warn(
-            f"Key {shown(name)} holds {' and '.join(sorted(kinds[0]))} ({listed(parts[0], 2)}) in one part, "
-            f"and {' and '.join(sorted(kinds[1]))} ({listed(parts[1], 2)}) in the other, which are never the "
-            "same group. Bring them to one type before they are counted.",
+            f"Key {shown(name)} holds {kinds}, which are never the same group. Bring them to one type "
+            "before they are counted.",
             InputWarning,
         )
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.counts.confusion import ConfusionCounts
-from pandas_tba.counts.groups import Groups, check_no_models, sorted_groups
+from pandas_tba.counts.groups import Groups, check_no_models, sorted_groups, warn_of_kinds
 from pandas_tba.counts.metadata import check_not_counts
 from pandas_tba.counts.storage import stacked
 from pandas_tba.engines.kernel import Tally, tally
@@ -38,7 +38,7 @@ from pandas_tba.frames.labels import (
     warn_predicted_only,
 )
 from pandas_tba.frames.schema import check_schema, faults_of, with_all_faults
-from pandas_tba.frames.values import plain_index, plain_series, positions
+from pandas_tba.frames.values import lookalikes, plain_index, plain_series, positions
 
 Codes = npt.NDArray[np.intp]
 
@@ -245,6 +245,9 @@ def grouped_keys(
         complete = (codes >= 0).all(axis=1)
         codes, place = codes[complete], np.where(complete, complete.cumsum() - 1, -1)
     levels = [(part.levels(), part.order is not None) for part in slots]
+    for key, (level, _) in zip(bound.keys, levels, strict=True):
+        if level.dtype == object:
+            warn_of_kinds(key.name, lookalikes(level))
     groups = sorted_groups(
         [key.name for key in bound.keys], levels, codes, has_model=columns.model is not None
     )

@@ -25,6 +25,7 @@ from pandas_tba.frames.values import (
     in_order,
     is_missing,
     kinds_of,
+    lookalikes,
     places_in_order,
     union,
 )
@@ -273,11 +274,11 @@ def check_kinds(rules: LabelRules, truth: Observed, predictions: Sequence[Observ
     sides = [("`y_true`", truth.column, truth.values)]
     sides += [("`y_pred`", column.column, column.values) for column in predictions]
     name, column, values = sides[0]
+    abstain = set(rules.abstain)
     if rules.labels is not None:
         name, column, values = "`labels`", None, rules.labels
     else:
         del sides[0]
-    abstain = set(rules.abstain)
     for other_name, other_column, other_values in sides:
         rest = [value for value in other_values if value not in abstain]
         if not _can_match(values, rest):
@@ -287,6 +288,22 @@ def check_kinds(rules: LabelRules, truth: Observed, predictions: Sequence[Observ
                 "astype; booleans match numbers only where these are all 0 or 1.",
                 check="kind",
             )
+    if rules.labels is None:
+        columns = [truth, *predictions]
+        _check_not_alike({value for held in columns for value in held.values} - abstain)
+
+
+def _check_not_alike(values: set[Value]) -> None:
+    """KindError for 1 beside '1', which files give that are read in parts, each part by a guess."""
+    found = lookalikes(values)
+    if found:
+        kinds = " and ".join(f"{kind} ({listed(held, 3)})" for kind, held in found.items())
+        raise KindError(
+            f"`y_true` and `y_pred` hold labels that look alike and are of different kinds: {kinds}. "
+            "These never match. Bring both columns to one type in all parts of the data, for example "
+            "with read_csv(..., dtype=str), or declare all labels with labels=[...].",
+            check="kind",
+        )
 
 
 def _can_match(first: Sequence[Value], second: Sequence[Value]) -> bool:

@@ -60,6 +60,41 @@ def kinds_of(values: Iterable[object]) -> set[str]:
     return {kind_of(value) for value in values}
 
 
+def by_kind(values: Iterable[Value]) -> dict[str, list[Value]]:
+    """The values of each kind, in order."""
+    found: dict[str, list[Value]] = {}
+    for value in in_order(values):
+        found.setdefault(kind_of(value), []).append(value)
+    return dict(sorted(found.items()))
+
+
+def lookalikes(values: Iterable[Value]) -> dict[str, list[Value]]:
+    """Values by their kinds that are written as one of another kind is: 1 and '1', a day and its text."""
+    values = list(values)
+    if len(kinds_of(values)) < 2:
+        return {}
+    alike: dict[Value, dict[str, Value]] = {}
+    for value in values:
+        alike.setdefault(_as_read(value), {})[kind_of(value)] = value
+    return by_kind(value for same in alike.values() if len(same) > 1 for value in same.values())
+
+
+def _as_read(value: Any) -> Value:
+    """What a reader that guesses types makes of the text of a value; days are their midnight."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(value)
+    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        return datetime.datetime.combine(value, datetime.time())
+    if not isinstance(value, str):
+        return as_python(value)
+    for read in (int, float, datetime.datetime.fromisoformat):
+        try:
+            return read(value)
+        except ValueError:
+            continue
+    return value.strip().title() if value.strip().lower() in ("true", "false") else value
+
+
 def in_order(values: Iterable[Value]) -> list[Value]:
     """Values sorted; those that do not compare, by name of the kind and text."""
     values = list(values)

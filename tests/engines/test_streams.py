@@ -1,5 +1,7 @@
 """Counts of batches and Parquet files: those of one frame of all rows, in constant memory."""
 
+import datetime
+import io
 import itertools
 import os
 import re
@@ -223,6 +225,71 @@ def test_a_category_declared_that_no_row_has_counts_among_faults(made):
     expected = error_of(tba.count, frame, sample_weight="w")
     assert [check for _, check, *_ in expected[2]] == ["scores", "weight"]
     assert error_of(count_batches, [made(frame)], sample_weight="w") == expected
+
+
+CSV = "y_true,y_pred\n" + "1,1\n0,0\n" * 4 + "unsure,1\n1,1\n0,0\n0,0\n"
+ALIKE = {  # batches that readers made by a guess, and the kinds that the error shows
+    "truth drifts": ([*pd.read_csv(io.StringIO(CSV), chunksize=6)], "number (0, 1) and text ('0', '1')"),
+    "both drift": ([{"y_true": [1, 0]}, {"y_true": ["1", "0"]}], "number (0, 1) and text ('0', '1')"),
+    "fractions": ([{"y_true": [0.5, 1]}, {"y_true": ["0.5", "x"]}], "number (0.5) and text ('0.5')"),
+    "booleans": ([{"y_true": [True]}, {"y_true": ["TRUE"]}], "boolean (True) and text ('TRUE')"),
+    "days": (
+        [{"y_true": [datetime.date(2024, 1, 31)]}, {"y_true": ["2024-01-31"]}],
+        "date (datetime.date(2024, 1, 31)) and text ('2024-01-31')",
+    ),
+    "days and times": (
+        [{"y_true": [datetime.date(2024, 1, 31)]}, {"y_true": [pd.Timestamp("2024-01-31")]}],
+        "date (datetime.date(2024, 1, 31)) and datetime (Timestamp('2024-01-31 00:00:00'))",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("batches", "kinds"), ALIKE.values(), ids=ALIKE)
+def test_labels_of_batches_that_only_look_alike(batches, kinds):
+    parts = [pd.DataFrame(part) for part in batches]
+    parts = [part if "y_pred" in part else part.assign(y_pred=part["y_true"]) for part in parts]
+    text = (
+        "`y_true` and `y_pred` hold labels that look alike and are of different kinds: "
+        f"{kinds}. These never match. Bring both columns to one type in all parts of the data, for "
+        "example with read_csv(..., dtype=str), or declare all labels with labels=[...]."
+    )
+    expected = tba.KindError, text
+    whole = pd.concat([part.astype(object) for part in parts])
+    assert error_of(tba.count, whole)[:2] == expected
+    for held in (parts, parts[::-1]):
+        assert error_of(count_batches, held)[:2] == expected
+    if "unsure" not in str(parts[-1]["y_true"].tolist()):
+        for held in (parts, parts[::-1]):
+            assert error_of(lambda held: sum(map(tba.count, held)), held)[:2] == expected
+    several = {"y_pred": ["y_pred", "y_true"]}
+    assert error_of(tba.count_pairs, whole, **several)[:2] == expected
+    labels = [
+        *dict.fromkeys(whole["y_true"]),
+        *whole["y_pred"][~whole["y_pred"].isin(whole["y_true"])],
+    ]
+    assert count_batches(parts, labels=labels).rows.sum() == len(whole)
+
+
+def test_keys_of_batches_that_only_look_alike():
+    parts = [
+        pd.DataFrame({"y_true": [0, 1], "y_pred": [0, 1], "k": keys})
+        for keys in ([1, 2], ["1", "x"])
+    ]
+    text = (
+        "Key 'k' holds number (1) and text ('1'), which are never the same group. Bring them to one type "
+        "before they are counted."
+    )
+    both = pd.concat(parts)
+    mixed = both.iloc[1:]  # in which no two keys look alike
+    for count in (
+        lambda: count_batches(parts, by="k"),
+        lambda: tba.count(both, by="k"),
+        lambda: tba.count_pairs(both, y_pred=["y_pred", "y_true"], by="k"),
+        lambda: tba.count(mixed, by="k") + tba.count(both[:1], by="k"),
+    ):
+        with pytest.warns(tba.InputWarning, match=f"^{re.escape(text)}$"):
+            count()
+    assert tba.count(mixed, by="k").groups.tolist() == [2, "1", "x"]
 
 
 def test_no_batch_at_all():
