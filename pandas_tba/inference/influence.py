@@ -23,6 +23,7 @@ Sums: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 _STEP = 6e-6  # of central differences: the cube root of the rounding of floats
 _OF_CELL = 1e-3  # of the smallest cell that a difference moves
+_MANY_ROWS = 30  # effective ones, from which the normal quantile holds with weights
 
 
 def evaluate_cells(
@@ -53,7 +54,7 @@ def gradient(
     By the derivatives beside the metric's formula, else by central differences in its sums.
     """
     total = cells.sum(axis=(1, 2), keepdims=True, dtype=np.float64)
-    shares = ratio(cells, total)
+    shares = _quotient(cells, total)
     sums = _sums_of(shares)
     places: npt.NDArray[np.intp] = np.arange(cells.shape[1])
     if metric.kind == "class":
@@ -64,7 +65,12 @@ def gradient(
     found[:, :, places] += by_predicted[:, None, :]
     found[:, places, places] += by_hits
     holds = (shares.sum(axis=2) > 0)[:, :, None] & (shares.sum(axis=1) > 0)[:, None, :]
-    return ratio(np.where(holds, found, 0.0), total)
+    return _quotient(np.where(holds, found, 0.0), total)
+
+
+def _quotient(part: npt.NDArray[np.number], whole: FloatArray) -> FloatArray:
+    """Quotient; 0 where there is nothing to divide by."""
+    return np.where(whole > 0, ratio(part, whole), 0.0)
 
 
 def _sums_of(cells: FloatArray) -> Sums:
@@ -166,18 +172,16 @@ def _smoothed(
     # p = (x_k / x) (x_kj n0_k / x_k + a_kj) / (n0_k + 2 a), with n0_k the effective rows, and
     # s_k q_kj / x**2 with q_kj the same of squared weights
     total = cells.sum(axis=(1, 2), keepdims=True, dtype=np.float64)
-    shares = ratio(cells, total)
-    of_squares = ratio(shares, total) if squares is None else ratio(ratio(squares, total), total)
+    shares = _quotient(cells, total)
+    # squared weights in units of the total squared; of rows, each is one
+    of_squares = _quotient(shares if squares is None else _quotient(squares, total), total)
     of_class, squares_of_class = (part.sum(axis=2, keepdims=True) for part in (shares, of_squares))
-    rows = ratio(of_class, squares_of_class) * of_class
+    rows = _quotient(of_class, squares_of_class) * of_class
     extra = _added(cells, added, allowed)
-    with np.errstate(invalid="ignore"):
-        smoothed, spread = (
-            np.where(
-                whole > 0, whole * (ratio(part, whole) * rows + extra) / (rows + 2.0 * added), 0.0
-            )
-            for part, whole in ((shares, of_class), (of_squares, squares_of_class))
-        )
+    smoothed, spread = (
+        whole * (_quotient(part, whole) * rows + extra) / (rows + 2.0 * added)
+        for part, whole in ((shares, of_class), (of_squares, squares_of_class))
+    )
     return smoothed, spread
 
 
@@ -187,7 +191,9 @@ def _added(cells: npt.NDArray[np.number], added: float, allowed: BoolArray | Non
     has: BoolArray = cells.sum(axis=1) + cells.sum(axis=2) > 0
     if allowed is not None:
         has = has & allowed
-    has[has.sum(axis=1) < 2] = True  # a single label: misses go to labels that are empty
+    if allowed is None or allowed.sum() < 2:
+        allowed = np.ones(n_labels, dtype=np.bool_)
+    has[has.sum(axis=1) < 2] = allowed  # a single label: misses go to labels that are empty
     is_own = np.eye(n_labels, dtype=np.bool_)
     hits = np.where(has, added, 0.0)[:, :, None]  # none for a label that no row can have
     others = has.sum(axis=1)[:, None, None] - has[:, :, None]
@@ -228,6 +234,21 @@ def effective_rows(
     return np.where((variance > 0) & (spread > 0), ratio(spread, variance), np.nan)
 
 
+def critical_value(tail: FloatArray | float, rows: FloatArray | None = None) -> FloatArray:
+    """Quantile beyond which a tail lies: Student's below 30 effective rows, else the normal one.
+
+    ``rows`` are degrees of freedom + 1; None, or infinite, where rows count alike.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    normal = np.asarray(-ndtri(tail))
+    if rows is None or not (rows < _MANY_ROWS).any():
+        return normal
+    return np.where(
+        rows < _MANY_ROWS, stdtrit(np.maximum(rows - 1.0, 1.0), 1.0 - np.asarray(tail)), normal
+    )
+
+
 def wilson_limits(share: FloatArray, rows: FloatArray, z: FloatArray | float) -> Limits:
     """Score interval of a proportion."""
     pull = np.asarray(z) ** 2 / np.maximum(rows, 1e-100)
@@ -238,7 +259,7 @@ def wilson_limits(share: FloatArray, rows: FloatArray, z: FloatArray | float) ->
 
 
 def clopper_pearson(share: FloatArray, rows: FloatArray, level: float) -> Limits:
-    """Exact interval of a proportion."""
+    """Exact interval of a proportion, of two tails that make up 1 - level."""
     return _beta_limits(share, rows, level, (0.0, 1.0))
 
 

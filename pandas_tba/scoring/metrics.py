@@ -108,6 +108,12 @@ class Metric:
     gradient : callable or None
         Of the arguments of the function: its derivatives by hits, support, predicted and total, of
         the shapes of these. Taken by differences where it is None.
+    limits : str or None
+        How `interval` makes limits of what is neither a mean of recalls nor a proportion: as one
+        proportion at the rows that the variance by influence says, with a hit and a miss more in
+        each true class ("rows"), in each predicted one ("cols"), or whichever gives fewer
+        ("least"); or by the name of a metric that has a rule of its own. None is "least" between
+        finite bounds, normal limits of the logarithm between 0 and infinity, else normal limits.
     """
 
     name: str
@@ -122,6 +128,7 @@ class Metric:
     exponent: float | Literal["t"] | None = None
     share_of: Literal["support", "rest", "predicted", "unpredicted", "total"] | None = None
     gradient: Gradient | None = None
+    limits: str | None = None
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, ("class", "overall"))
@@ -350,11 +357,11 @@ METRICS: tuple[Metric, ...] = (
     Metric("tba_slope", "overall", partial(_tempered, tempered_slope),
            r"\sum_k w_k \left(\ln p_k - \sum_j w_j \ln p_j\right) \frac{h_k}{n_k}",
            bounds=(-np.inf, np.inf), greater_is_better=None, takes_t=True, lacks=(ABSENT,),
-           reference="derivative of tba by t", gradient=gradients.tempered_slope),
+           reference="derivative of tba by t", gradient=gradients.tempered_slope, limits="tba_slope"),
     Metric("majority", "overall", partial(_tempered, majority_score), r"w_{\arg\max_k p_k}",
            greater_is_better=None, takes_t=True, lacks=(ABSENT,),
            reference="tba of a classifier that always answers the most prevalent class",
-           gradient=gradients.majority),
+           gradient=gradients.majority, limits="majority"),
     Metric("recall", "class", _recall, r"\frac{h_k}{n_k}", lacks=(ABSENT,), reference=_SOKOLOVA, share_of="support",
            gradient=gradients.RECALL),
     Metric("specificity", "class", _specificity, r"\frac{c_k}{n - n_k}", lacks=(ALONE,),
@@ -373,49 +380,49 @@ METRICS: tuple[Metric, ...] = (
            greater_is_better=False, lacks=(ALWAYS_PREDICTED,), reference="1 - npv", share_of="unpredicted",
            gradient=gradients.FALSE_OMISSION_RATE),
     Metric("f1", "class", _f_beta, r"\frac{2 h_k}{n_k + q_k}", lacks=(NOWHERE,),
-           reference=_SOKOLOVA, gradient=gradients.F1),
+           reference=_SOKOLOVA, gradient=gradients.F1, limits="f1"),
     Metric("jaccard", "class", _jaccard, r"\frac{h_k}{n_k + q_k - h_k}", lacks=(NOWHERE,),
-           reference="Jaccard 1912, doi:10.1111/j.1469-8137.1912.tb05611.x", gradient=gradients.JACCARD),
+           reference="Jaccard 1912, doi:10.1111/j.1469-8137.1912.tb05611.x", gradient=gradients.JACCARD, limits="jaccard"),
     Metric("g_mean", "overall", _g_mean, r"\left(\prod_k \frac{h_k}{n_k}\right)^{1/K}",
-           lacks=(ABSENT,), reference="Sun et al. 2006, doi:10.1109/ICDM.2006.29", gradient=gradients.g_mean),
+           lacks=(ABSENT,), reference="Sun et al. 2006, doi:10.1109/ICDM.2006.29", gradient=gradients.g_mean, limits="rows"),
     Metric("min_recall", "overall", _min_recall, r"\min_k \frac{h_k}{n_k}", lacks=(ABSENT,),
-           reference="smallest recall of a class", gradient=gradients.min_recall),
+           reference="smallest recall of a class", gradient=gradients.min_recall, limits="min_recall"),
     Metric("recall_macro", "overall", partial(_macro, _recall),
            r"\frac{1}{K} \sum_k \frac{h_k}{n_k}", lacks=(ABSENT,), reference=_SOKOLOVA, exponent=0.0,
            gradient=partial(gradients.macro, gradients.RECALL)),
     Metric("precision_macro", "overall", partial(_macro, _precision),
            r"\frac{1}{K} \sum_k \frac{h_k}{q_k}", lacks=(UNPREDICTED,), reference=_SOKOLOVA,
-           gradient=partial(gradients.macro, gradients.PRECISION)),
+           gradient=partial(gradients.macro, gradients.PRECISION), limits="cols"),
     Metric("f1_macro", "overall", partial(_macro, _f_beta),
            r"\frac{1}{K} \sum_k \frac{2 h_k}{n_k + q_k}", lacks=(NOWHERE,), reference=_SOKOLOVA,
-           gradient=partial(gradients.macro, gradients.F1)),
+           gradient=partial(gradients.macro, gradients.F1), limits="least"),
     Metric("precision_weighted", "overall", partial(_weighted, _precision),
            r"\sum_k p_k \frac{h_k}{q_k}", lacks=(NEGLECTED,), reference=_SOKOLOVA,
-           gradient=partial(gradients.weighted, gradients.PRECISION, _precision)),
+           gradient=partial(gradients.weighted, gradients.PRECISION, _precision), limits="cols"),
     Metric("f1_weighted", "overall", partial(_weighted, _f_beta),
            r"\sum_k p_k \frac{2 h_k}{n_k + q_k}", lacks=(), reference=_SOKOLOVA,
-           gradient=partial(gradients.weighted, gradients.F1, _f_beta)),
+           gradient=partial(gradients.weighted, gradients.F1, _f_beta), limits="least"),
     Metric("mcc", "overall", _mcc,
            r"\frac{n \sum_k h_k - \sum_k n_k q_k}{\sqrt{\sum_k n_k (n - n_k)} \sqrt{\sum_k q_k (n - q_k)}}",
            bounds=_SIGNED, lacks=(ALONE, ALWAYS_PREDICTED),
-           reference="Gorodkin 2004, doi:10.1016/j.compbiolchem.2004.09.006", gradient=gradients.mcc),
+           reference="Gorodkin 2004, doi:10.1016/j.compbiolchem.2004.09.006", gradient=gradients.mcc, limits="rows"),
     Metric("cohen_kappa", "overall", _cohen_kappa,
            r"\frac{n \sum_k h_k - \sum_k n_k q_k}{\sum_k q_k (n - n_k)}", bounds=_SIGNED,
            lacks=(EVERYWHERE,), reference="Cohen 1960, doi:10.1177/001316446002000104",
-           gradient=gradients.cohen_kappa),
+           gradient=gradients.cohen_kappa, limits="rows"),
     Metric("informedness", "class", _informedness, r"\frac{h_k}{n_k} + \frac{c_k}{n - n_k} - 1",
-           bounds=_SIGNED, lacks=(ABSENT, ALONE), reference=_POWERS, gradient=gradients.INFORMEDNESS),
+           bounds=_SIGNED, lacks=(ABSENT, ALONE), reference=_POWERS, gradient=gradients.INFORMEDNESS, limits="rows"),
     Metric("markedness", "class", _markedness, r"\frac{h_k}{q_k} + \frac{c_k}{n - q_k} - 1",
            bounds=_SIGNED, lacks=(UNPREDICTED, ALWAYS_PREDICTED), reference=_POWERS,
-           gradient=gradients.MARKEDNESS),
+           gradient=gradients.MARKEDNESS, limits="cols"),
     Metric("lr_plus", "class", _lr_plus, r"\frac{h_k (n - n_k)}{n_k (q_k - h_k)}",
-           bounds=_POSITIVE, lacks=(ABSENT, ALONE, UNPREDICTED), reference=_DEEKS, gradient=gradients.LR_PLUS),
+           bounds=_POSITIVE, lacks=(ABSENT, ALONE, UNPREDICTED), reference=_DEEKS, gradient=gradients.LR_PLUS, limits="lr_plus"),
     Metric("lr_minus", "class", _lr_minus, r"\frac{(n_k - h_k)(n - n_k)}{n_k c_k}",
            bounds=_POSITIVE, greater_is_better=False, lacks=(ABSENT, ALONE, ALWAYS_PREDICTED),
-           reference=_DEEKS, gradient=gradients.LR_MINUS),
+           reference=_DEEKS, gradient=gradients.LR_MINUS, limits="lr_minus"),
     Metric("odds_ratio", "class", _odds_ratio, r"\frac{h_k c_k}{(n_k - h_k)(q_k - h_k)}",
            bounds=_POSITIVE, lacks=(ABSENT, ALONE, UNPREDICTED, ALWAYS_PREDICTED),
-           reference="Glas et al. 2003, doi:10.1016/S0895-4356(03)00177-X", gradient=gradients.ODDS_RATIO),
+           reference="Glas et al. 2003, doi:10.1016/S0895-4356(03)00177-X", gradient=gradients.ODDS_RATIO, limits="odds_ratio"),
     Metric("prevalence", "class", _prevalence, r"p_k = \frac{n_k}{n}", greater_is_better=None,
            lacks=(), reference="share of the rows", share_of="total", gradient=gradients.PREVALENCE),
     Metric("selection_rate", "class", _selection_rate, r"\frac{q_k}{n}", greater_is_better=None,
@@ -470,6 +477,7 @@ def f_beta(beta: float) -> Metric:
         reference="Chinchor 1992, doi:10.3115/1072064.1072067",
         lacks=(NOWHERE,),
         gradient=gradients.f_beta(square),
+        limits="f1" if square == 1.0 else "rows",
     )
 
 
