@@ -13,7 +13,7 @@ import pandas as pd
 from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.engines.pandas_frames import count_frame
 from pandas_tba.errors import listed, shown
-from pandas_tba.frames.columns import Columns, Missing
+from pandas_tba.frames.columns import DEFAULT_COLUMNS, Columns, Missing
 from pandas_tba.frames.schema import check_faults
 from pandas_tba.questions import scores as tables
 from pandas_tba.questions.scores import Absent
@@ -51,7 +51,7 @@ class TbaAccessor:
     def __init__(self, frame: pd.DataFrame, columns: Columns | None = None) -> None:
         # nothing may be checked here: an error would break dir(df) of every frame
         self._frame = frame
-        self._columns = Columns() if columns is None else columns
+        self._columns = DEFAULT_COLUMNS if columns is None else columns
 
     def __call__(
         self,
@@ -150,7 +150,7 @@ class TbaAccessor:
             its attribute ``failure_cases``.
         """
         count_frame(self._frame, self._columns)
-        check_faults(self._frame, self._columns)
+        check_faults(self._frame, self._columns.roles)
         return self._frame
 
     def score(

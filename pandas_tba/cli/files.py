@@ -28,7 +28,6 @@ from pandas_tba.engines.parquet import combinations_of_parquet
 from pandas_tba.engines.streams import combinations_of_arrow
 from pandas_tba.errors import InputError
 from pandas_tba.frames.columns import Columns
-from pandas_tba.frames.labels import label_rules
 from pandas_tba.reports.report import pairs_of_models
 
 
@@ -64,13 +63,13 @@ def _of_text(path: Path, columns: Columns, by: list[str], *, paired: bool) -> Co
 
 def _labels(columns: Columns) -> list[Any]:
     """Names of the columns that hold labels."""
-    return [columns.y_true, *(columns.predictions if columns.y_score is None else [])]
+    return [columns.y_true, *(columns.roles.predictions if columns.y_score is None else [])]
 
 
 def _numbers(columns: Columns) -> list[Any]:
     """Names of the columns that hold scores and weights."""
     weights = [] if columns.sample_weight is None else [columns.sample_weight]
-    return [*(columns.predictions if columns.y_score is not None else []), *weights]
+    return [*(columns.roles.predictions if columns.y_score is not None else []), *weights]
 
 
 def _needed(columns: Columns, by: list[str]) -> list[Any]:
@@ -122,10 +121,9 @@ def _of_stream(path: Path, data: Any, columns: Columns, by: list[str], *, paired
     levels = found.levels[len(question.bound.keys) :][: len(_labels(columns))]
     known = _by_text(level.values for level in levels)
     columns = _with_labels(columns, known)
-    rules = label_rules(columns.labels, columns.abstain, columns.pos_label)
-    question = question._replace(columns=columns, rules=rules)
+    question = question._replace(columns=columns.roles)
     counts = counts_of(found, question, dropna=False, observed=True)
-    if not (paired and columns.has_pairs):
+    if not (paired and columns.roles.has_pairs):
         return Counted(counts, None, known)
     return Counted(counts, _pairs(path, data, columns), known)
 

@@ -11,14 +11,23 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pandas_tba.counts.groups import Groups, check_no_models, place_of
+from pandas_tba.counts.groups import Groups, place_of
 from pandas_tba.counts.metadata import recalled
-from pandas_tba.counts.storage import ROWS, SQUARES, WEIGHT, Cells, Entries, Shape, gathered
+from pandas_tba.counts.storage import (
+    MOST_ROWS,
+    ROWS,
+    SQUARES,
+    WEIGHT,
+    Cells,
+    Entries,
+    Shape,
+    check_total,
+    gathered,
+)
 from pandas_tba.counts.tables import (
     aligned_matrix,
     check_one_table,
     check_sums,
-    check_total,
     groups_of_columns,
     groups_of_table,
     key_columns,
@@ -40,6 +49,7 @@ from pandas_tba.frames.labels import (
     label_set,
     warn_predicted_only,
 )
+from pandas_tba.frames.lookup import check_no_models
 from pandas_tba.frames.values import columns_of_keys, plain_index, positions
 
 Array = npt.NDArray[Any]
@@ -104,7 +114,8 @@ class ConfusionCounts:
     def __post_init__(self) -> None:
         for held in (*self.stored.planes, self.label_set.is_class):
             held.flags.writeable = False
-        check_total(self._total)
+        if self._total >= MOST_ROWS:
+            check_total(self._total)
 
     @property
     def _total(self) -> float:
@@ -149,9 +160,9 @@ class ConfusionCounts:
         """Whether the rows are weighted."""
         return self.stored.is_weighted
 
-    @property
+    @cached_property
     def _plane(self) -> int:
-        return WEIGHT if self.is_weighted else ROWS
+        return WEIGHT if len(self.stored.planes) > 1 else ROWS
 
     @cached_property
     def cells(self) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.errors import ColumnError, InputError, InputWarning, listed, nearest, shown, warn
+from pandas_tba.frames.codes import Slots
 from pandas_tba.frames.values import (
     alike,
     beside_missing,
@@ -24,6 +27,8 @@ from pandas_tba.frames.values import (
 )
 
 Codes = npt.NDArray[np.intp]
+
+_MOST_GROUPS = 1 << 22  # that are made without rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,7 +59,7 @@ class Groups:
         if not self.names:
             return pd.RangeIndex(len(self))
         if len(self.names) == 1:
-            return self.columns()[0].rename(self.names[0])
+            return _with_missing(self.levels[0], self.codes[:, 0]).rename(self.names[0])
         return pd.MultiIndex(
             levels=list[Any](self.levels),
             codes=list(self.codes.T),
@@ -77,17 +82,18 @@ class Groups:
 
     def in_order(self) -> tuple[Groups, Codes]:
         """The same groups sorted by their keys, each once, and the place of each row in them."""
-        if not self.names or len(self) == 0:
-            return self, np.zeros(len(self), dtype=np.intp)
+        n_groups = len(self.codes)
+        if not self.names or n_groups == 0:
+            return self, np.zeros(n_groups, dtype=np.intp)
         ranks = [
             np.where(column < 0, len(level), column)
             for level, column in zip(self.levels, self.codes.T, strict=True)
         ]
         order = np.lexsort(ranks[::-1])
         ordered = self.codes[order]
-        is_new = np.ones(len(self), dtype=np.bool_)
+        is_new = np.ones(n_groups, dtype=np.bool_)
         is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-        place = np.empty(len(self), dtype=np.intp)
+        place = np.empty(n_groups, dtype=np.intp)
         place[order] = np.cumsum(is_new) - 1
         return self.with_codes(ordered[is_new]), place
 
@@ -138,16 +144,6 @@ def place_of(argument: str, level: Hashable, names: Sequence[Hashable]) -> int:
     )
 
 
-def check_no_models(argument: str, names: Sequence[Hashable], model: Hashable | None) -> None:
-    """InputError where a key is that of the models, or has the name of their level."""
-    taken = [name for name in names if name is not None and name in ("model", model)]
-    if taken:
-        raise InputError(
-            f"`{argument}`: {shown(taken[0])} is the models' own level here; leave it out of "
-            f"`{argument}`, or rename it."
-        )
-
-
 def _joined_level(first: Groups, second: Groups, key: int) -> tuple[pd.Index, bool]:
     parts = alike([first.levels[key].tolist(), second.levels[key].tolist()])
     if parts[0] == parts[1] and first.levels[key].dtype == second.levels[key].dtype:
@@ -189,6 +185,50 @@ def _with_missing(level: pd.Index, codes: Codes) -> pd.Index:
     if level.dtype == object:
         return pd.Index([*level, np.nan], dtype=object, tupleize_cols=False).take(codes)
     return level.insert(len(level), None).take(codes)
+
+
+def grouped_keys(
+    names: Sequence[Hashable],
+    found: Codes,
+    slots: Sequence[Slots],
+    *,
+    has_model: bool,
+    dropna: bool,
+    observed: bool,
+) -> tuple[Groups, Codes]:
+    """The groups in order, and the place among them of each that was found (N, keys); -1 is left out."""
+    if not names:
+        return Groups(), np.zeros(1, dtype=np.intp)
+    codes = found - [part.has_missing for part in slots]
+    place = np.arange(len(codes))
+    if dropna:
+        complete = (codes >= 0).all(axis=1)
+        codes, place = codes[complete], np.where(complete, complete.cumsum() - 1, -1)
+    levels = [(part.levels(), part.order is not None) for part in slots]
+    for name, (level, _) in zip(names, levels, strict=True):
+        if level.dtype == object:
+            warn_of_kinds(name, lookalikes(level))
+    groups = sorted_groups(names, levels, codes, has_model=has_model)
+    wanted, moved = groups.in_order() if observed else _all_groups(groups)
+    return wanted, np.append(moved, -1)[place]
+
+
+def _all_groups(groups: Groups) -> tuple[Groups, Codes]:
+    """Every combination of the levels, with rows or without, and the place of each group in them."""
+    choices = [
+        [*range(len(level)), *([-1] if (column < 0).any() else [])]
+        for level, column in zip(groups.levels, groups.codes.T, strict=True)
+    ]
+    number = math.prod(map(len, choices))
+    if number > _MOST_GROUPS:
+        raise InputError(
+            f"`observed=False` asks for every combination of {listed(groups.names)}: {number:,} groups, "
+            f"more than {_MOST_GROUPS:,}. Leave it out to get those that occur, or group by fewer keys."
+        )
+    every = np.array(list(itertools.product(*choices)), dtype=np.intp).reshape(-1, len(choices))
+    stacked = groups.with_codes(np.concatenate([every, groups.codes]))
+    wanted, place = stacked.in_order()
+    return wanted, place[len(every) :]
 
 
 def sorted_groups(

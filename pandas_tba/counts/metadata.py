@@ -23,6 +23,7 @@ from pandas_tba.counts.json_values import (
     value_of,
 )
 from pandas_tba.errors import ColumnError, InputError, InputWarning, KindError, listed, shown, warn
+from pandas_tba.frames.lookup import COUNTS
 from pandas_tba.frames.values import (
     factorized,
     is_missing,
@@ -33,7 +34,7 @@ from pandas_tba.frames.values import (
 )
 
 FORMAT = 1  # of the remarks; tables of a higher one are refused
-REMARKS = "tba"  # the entry of attrs, or the column, that holds them
+REMARKS = COUNTS
 NUMBERS = ("n", "weight", "weight_squared")
 _OF_AN_INDEX = ("Unnamed: 0", "index", "level_0")  # columns that pandas makes of an index
 
@@ -157,24 +158,6 @@ def _written(remarks: Remarks) -> tuple[dict[str, Any], dict[str, InputError]]:
         else:
             said |= {name: held} if held else {}
     return said, faults
-
-
-def check_not_counts(frame: pd.DataFrame) -> None:
-    """Raise InputError for a table of counts where rows are to be counted."""
-    told = frame.attrs.get(REMARKS)
-    is_told = isinstance(told, Mapping) and isinstance(told.get("counts"), Mapping)
-    if (is_told and "n" in frame.columns) or (
-        REMARKS in frame.columns and _starts_with_remarks(frame[REMARKS])
-    ):
-        raise InputError(
-            "The frame is a table of counts, as to_table() writes it. ConfusionCounts.from_table(frame) "
-            "reads it, and its functions are asked for the rest: tba.score(counts, t=0.5)."
-        )
-
-
-def _starts_with_remarks(column: Any) -> bool:
-    first = column.head(1).tolist() if isinstance(column, pd.Series) else []
-    return bool(first) and isinstance(first[0], str) and first[0].startswith('{"format"')
 
 
 def recalled(

@@ -25,6 +25,7 @@ ROWS, WEIGHT, SQUARES = 0, 1, 2
 DENSE_CELLS = 1 << 20  # always dense up to here
 _MOST_CELLS = 1 << 26  # that are ever given out as an array
 _MOST_SUMS = 1 << 28
+MOST_ROWS = 2.0**63
 
 
 class Entries(NamedTuple):
@@ -147,6 +148,8 @@ class Cells:
 
         Groups that meet are added up. Labels never meet.
         """
+        if self.shape == shape and all(map(_is_identity, (group, truth, predicted))):
+            return self
         if self.keys is None and math.prod(shape) <= max(DENSE_CELLS, 2 * self.planes[0].size):
             planes = (_relabelled(plane, truth, predicted, shape) for plane in self.planes)
             return Cells(shape, tuple(_regrouped(plane, group, shape[0]) for plane in planes))
@@ -163,6 +166,12 @@ class Cells:
             pairs = zip(self.planes, other.planes, strict=True)
             return Cells(self.shape, tuple(mine + theirs for mine, theirs in pairs))
         return gathered(self.shape, joined([self.entries(), other.entries()]))
+
+
+def check_total(rows: float) -> None:
+    """Raise InputError for more rows than counts can hold."""
+    if rows >= MOST_ROWS:
+        raise InputError(f"{rows:.3g} rows in all are more than counts can hold: 2**63.")
 
 
 def _totals(place: Codes, numbers: Array, n_places: int) -> Array:

@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pandas_tba.counts.groups import Codes, Groups, check_no_models, sorted_groups
+from pandas_tba.counts.groups import Codes, Groups, sorted_groups
 from pandas_tba.counts.metadata import NUMBERS, Remarks, as_text, titles, with_attrs
-from pandas_tba.counts.storage import ROWS, Cells, Entries, joined
+from pandas_tba.counts.storage import ROWS, Cells, Entries, check_total, joined
 from pandas_tba.errors import ColumnError, InputError, KindError, counted, listed, nearest, shown
 from pandas_tba.frames.codes import encode, is_mixed, of_all_rows
 from pandas_tba.frames.labels import LabelSet, Observed
+from pandas_tba.frames.lookup import check_no_models
 from pandas_tba.frames.values import kinds_of, nullable, plain_index, positions, union
 
 
@@ -294,12 +295,6 @@ def _whole(value: Any) -> int | None:
     except (ArithmeticError, TypeError, ValueError):
         return None
     return number if number == value and 0 <= number < 2**63 else None
-
-
-def check_total(rows: float) -> None:
-    """Raise InputError for more rows than counts can hold."""
-    if rows >= 2.0**63:
-        raise InputError(f"{rows:.3g} rows in all are more than counts can hold: 2**63.")
 
 
 def aligned_matrix(

@@ -20,9 +20,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.counts.confusion import ConfusionCounts
+from pandas_tba.counts.groups import grouped_keys
 from pandas_tba.counts.storage import Entries, gathered
 from pandas_tba.engines.kernel import Tally
-from pandas_tba.engines.pandas_frames import Bound, bound_columns, grouped_keys, label_places
+from pandas_tba.engines.pandas_frames import label_places
 from pandas_tba.errors import InputError, KindError
 from pandas_tba.frames.checks import (
     MOST_VALUES,
@@ -35,9 +36,9 @@ from pandas_tba.frames.checks import (
     weight_error,
 )
 from pandas_tba.frames.codes import Slots, StoredSlots, encode_labels, hashed, narrowest
-from pandas_tba.frames.columns import Columns
-from pandas_tba.frames.keys import Key, warn_many_numbers
-from pandas_tba.frames.labels import LabelRules, LabelSet, label_rules
+from pandas_tba.frames.columns import Columns, Roles
+from pandas_tba.frames.labels import LabelSet
+from pandas_tba.frames.lookup import Bound, Key, bound_columns, warn_many_numbers
 from pandas_tba.frames.schema import (
     Distinct,
     distinct_labels,
@@ -62,10 +63,9 @@ class Question(NamedTuple):
     pairs name the first fault alone.
     """
 
-    columns: Columns
+    columns: Roles
     by: Any
     bound: Bound
-    rules: LabelRules
     tables: Tables
     has_pairs: bool = False
 
@@ -125,9 +125,8 @@ Ask = Callable[[pd.DataFrame], Question]  # of a frame without rows that has the
 
 def question_of(empty: pd.DataFrame, columns: Columns, by: Any) -> Question:
     """Check the names against a frame without rows that has the columns of the data."""
-    columns.check()
-    rules = label_rules(columns.labels, columns.abstain, columns.pos_label)
-    if columns.schema is not None:
+    roles = columns.roles
+    if roles.schema is not None:
         raise InputError(
             "`schema` runs on pandas frames alone. Leave it out here, and validate the data in the "
             "engine that holds them."
@@ -138,8 +137,8 @@ def question_of(empty: pd.DataFrame, columns: Columns, by: Any) -> Question:
                 f"`by` must hold names of columns, since the rows stay in their engine; got "
                 f"{type(item).__name__}. Make it a column of the data first."
             )
-    bound = bound_columns(empty, columns, by)
-    return Question(columns, by, bound, rules, tuple((at,) for at in range(len(bound.predictions))))
+    bound = bound_columns(empty, roles, by)
+    return Question(roles, by, bound, tuple((at,) for at in range(len(bound.predictions))))
 
 
 def not_a_frame(frame: Any) -> KindError:
@@ -319,16 +318,14 @@ def _counts(
         slots.insert(0, _model_slots(columns))
         n_keys += 1
     groups, place = grouped_keys(
-        bound,
-        tally,
+        [key.name for key in bound.keys],
+        tally.groups,
         slots[:n_keys],
-        Columns(model="model") if columns.has_models else Columns(),
+        has_model=columns.has_models,
         dropna=dropna,
         observed=observed,
     )
-    labels, true_at, predicted_at = label_places(
-        bound, tally, slots[n_keys:], question.rules, columns
-    )
+    labels, true_at, predicted_at = label_places(bound, tally, slots[n_keys:], columns)
     shape = (len(groups), len(labels.values), len(labels.values))
     parts = [
         table.moved(place[at], true_at, predicted, shape)
@@ -343,7 +340,7 @@ def labels_of(found: Combinations, question: Question) -> tuple[LabelSet, Codes,
     _check_values(found, question)
     tally, slots = tally_of(found, question)
     slots = slots[len(question.bound.keys) :]
-    return label_places(question.bound, tally, slots, question.rules, question.columns)
+    return label_places(question.bound, tally, slots, question.columns)
 
 
 def tally_of(found: Combinations, question: Question) -> tuple[Tally, list[Slots]]:
@@ -419,7 +416,7 @@ def _distinct(found: Combinations, question: Question) -> dict[Hashable, Distinc
 
     held = {}
     for at, (name, _) in enumerate(bound.labelled()):
-        if at and columns.y_score is not None:
+        if at and columns.has_scores:
             held[name] = numbers(name, NO_BAD_WEIGHTS)
             continue
         levels = found.levels[len(bound.keys) + at]
@@ -475,13 +472,13 @@ def _tally(found: Combinations, slots: Sequence[Slots], n_keys: int) -> Tally:
     return Tally(groups, tuple(tables))
 
 
-def _model_slots(columns: Columns) -> Slots:
+def _model_slots(columns: Roles) -> Slots:
     """Slots of a key that holds the models, in their order."""
     models = plain_index(columns.predictions)
     return StoredSlots(np.zeros(0, dtype=np.uint8), models, has_missing=False, order=models)
 
 
-def _with_models(bound: Bound, tally: Tally, columns: Columns) -> tuple[Bound, Tally, list[slice]]:
+def _with_models(bound: Bound, tally: Tally, columns: Roles) -> tuple[Bound, Tally, list[slice]]:
     """The groups once for each model, which becomes the first key, and where its groups stand."""
     G, n_models = len(tally.groups), len(tally.tables)
     model = np.repeat(np.arange(n_models), G)

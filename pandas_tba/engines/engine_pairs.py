@@ -48,11 +48,10 @@ from pandas_tba.engines.partitions import (
 )
 from pandas_tba.engines.queries import cases_of_query, combinations_of_query, query_of
 from pandas_tba.engines.streams import frame_of_arrow, schema_of, without_rows_of
-from pandas_tba.frames.checks import column_of
 from pandas_tba.frames.codes import encode
 from pandas_tba.frames.columns import Columns
-from pandas_tba.frames.keys import Key
 from pandas_tba.frames.labels import LabelSet
+from pandas_tba.frames.lookup import Key, column_of
 from pandas_tba.frames.values import positions
 
 Codes = npt.NDArray[np.intp]
@@ -64,8 +63,7 @@ def question_of_pairs(
     empty: pd.DataFrame, columns: Columns, row: Hashable | None, by: Any
 ) -> Question:
     """Check the names against a frame without rows; the last key is `row`, if that is named."""
-    columns.check()
-    check_models(columns, row)
+    check_models(columns.roles, row)
     if row is not None:
         column_of(empty, "row", row)
         by = with_row(by, row)

@@ -26,7 +26,7 @@ from pandas_tba.frames.codes import (
     of_all_rows,
     scored,
 )
-from pandas_tba.frames.keys import group_keys
+from pandas_tba.frames.lookup import group_keys
 from pandas_tba.frames.values import factorized, plain_index
 
 FloatArray = npt.NDArray[np.float64]
@@ -213,7 +213,7 @@ def _label_slots(
     """Slots of truth and predictions."""
     columns, slots = question.columns, [reader.labels(rows.truth)]
     for name, column in zip(columns.predictions, rows.predictions, strict=True):
-        if columns.y_score is None:
+        if not columns.has_scores:
             slots.append(reader.labels(column))
         else:
             values = _numbers(name, column, reader, no_numbers)

@@ -12,17 +12,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pandas_tba.counts.groups import Groups
+from pandas_tba.counts.groups import Groups, grouped_keys
 from pandas_tba.counts.paired import PairedCounts
 from pandas_tba.counts.storage import ROWS
 from pandas_tba.engines.kernel import PairSlots, Tally, tally
-from pandas_tba.engines.pandas_frames import Bound, complete_rows, grouped_keys, label_places
+from pandas_tba.engines.pandas_frames import complete_rows, label_places
 from pandas_tba.errors import InputError, counted, listed, shown
-from pandas_tba.frames.checks import check_frame, column_of
 from pandas_tba.frames.codes import Slots, StoredSlots, encode, narrowest, normal
-from pandas_tba.frames.columns import Columns
-from pandas_tba.frames.keys import warn_many_numbers
-from pandas_tba.frames.labels import LabelSet, label_rules
+from pandas_tba.frames.columns import Columns, Roles
+from pandas_tba.frames.labels import LabelSet
+from pandas_tba.frames.lookup import Bound, check_frame, column_of, warn_many_numbers
 from pandas_tba.frames.values import factorized, in_order, order_of, plain_index, positions
 
 Array = npt.NDArray[Any]
@@ -44,23 +43,22 @@ def pair_frame(
     observed: bool = True,
 ) -> PairedCounts:
     """Counts of the frame's cases by pair of models, keys, class, and which of the two is right."""
-    columns.check()
-    check_models(columns, row)
-    rules = label_rules(columns.labels, columns.abstain, columns.pos_label)
+    roles = columns.roles
+    check_models(roles, row)
     if row is not None:
         by = with_row(by, column_of(check_frame(frame), "row", row))
-    bound, slots, _ = complete_rows(check_frame(frame), columns, by)
+    bound, slots, _ = complete_rows(frame, roles, by)
     check_keys(bound)
     found, slots = tally([], slots[0], slots[1:], bound.n_rows)
-    labels, true_at, predicted_at = label_places(bound, found, slots, rules, columns)
+    labels, true_at, predicted_at = label_places(bound, found, slots, roles)
     truth = true_at[slots[0].block(0, bound.n_rows)]
     right = np.empty((len(predicted_at), bound.n_rows), dtype=np.uint8)
     for at, (part, place) in enumerate(zip(slots[1:], predicted_at, strict=True)):
         np.equal(place[part.block(0, bound.n_rows)], truth, out=right[at], casting="unsafe")
     if row is None:
-        cases = _Cases(bound, truth, models_in_columns(columns), right)
+        cases = _Cases(bound, truth, models_in_columns(roles), right)
     else:
-        cases = _long_cases(bound, columns.model, truth, right[0])
+        cases = _long_cases(bound, roles.model, truth, right[0])
     return _paired(cases, labels, len(frame) - bound.n_rows, dropna=dropna, observed=observed)
 
 
@@ -70,10 +68,10 @@ def with_row(by: Any, row: Any) -> Any:
     return [*keys, row] if keys or by is None else by
 
 
-def check_models(columns: Columns, row: Hashable | None) -> None:
+def check_models(columns: Roles, row: Hashable | None) -> None:
     """InputError unless the arguments name two models, and rows that can be paired."""
     if columns.model is None and len(columns.predictions) < 2:
-        argument = "y_pred" if columns.y_score is None else "y_score"
+        argument = columns.argument
         raise InputError(
             f"Comparing needs two models; `{argument}` names {listed(columns.predictions)}. Models "
             f"in columns: df.tba({argument}=['logit', 'forest']). Models in rows: "
@@ -82,7 +80,7 @@ def check_models(columns: Columns, row: Hashable | None) -> None:
     if columns.model is not None and row is None:
         raise InputError(
             "`row` must name the column that says which rows are the same case, so that models "
-            f"can be paired: df.tba(y_true={columns.y_true!r}, y_pred={columns.y_pred!r}, "
+            f"can be paired: df.tba(y_true={columns.y_true!r}, y_pred={columns.predictions[0]!r}, "
             f"model={columns.model!r}, row='case_id')."
         )
     if columns.model is None and row is not None:
@@ -127,7 +125,7 @@ class _Cases(NamedTuple):
     outcomes: Array
 
 
-def models_in_columns(columns: Columns) -> Models:
+def models_in_columns(columns: Roles) -> Models:
     """The models that columns of predictions stand for."""
     return Models(plain_index(columns.predictions), is_declared=True)
 
@@ -315,7 +313,14 @@ def counts_of_pairs(
     keys = slots[: len(bound.keys)]
     for key, part in zip(bound.keys, keys, strict=True):
         warn_many_numbers(key, part)
-    groups, place = grouped_keys(bound, found, keys, Columns(), dropna=dropna, observed=observed)
+    groups, place = grouped_keys(
+        [key.name for key in bound.keys],
+        found.groups,
+        keys,
+        has_model=False,
+        dropna=dropna,
+        observed=observed,
+    )
     pairs = list(itertools.combinations(range(len(models.values)), 2))
     cells = np.zeros((len(pairs), len(groups), len(labels.classes), 2, 2), dtype=np.int64)
     unpaired = np.zeros((len(pairs), len(groups)), dtype=np.int64)

@@ -84,7 +84,7 @@ def query_of(frame: Any, ask: Ask) -> Query:
     bound = question.bound
     named = [name for name, _ in bound.labelled()]
     named += [] if bound.weights is None else [bound.weights[0]]
-    numeric = [] if question.columns.y_score is None else [*bound.predictions]
+    numeric = [] if not question.columns.has_scores else [*bound.predictions]
     numeric += [] if bound.weights is None else [bound.weights[0]]
     plain: dict[Hashable, str] = {name: f"column_{at}" for at, name in enumerate(schema)}
     no_numbers = frozenset(name for name in numeric if not schema[name].is_numeric())
@@ -210,7 +210,7 @@ def _fields(query: Query) -> dict[str, tuple[Any, Any]]:
     predictions: list[Any] = list(bound.predictions)
     for at, name in enumerate(predictions):
         predicted = query.column(name)
-        if columns.y_score is not None:
+        if columns.has_scores:
             reached = nw.lit(value=True)
             if name not in query.no_numbers:
                 reached = predicted.cast(nw.Float64) >= columns.threshold
@@ -316,7 +316,7 @@ def _rows_of_cases(query: Query) -> tuple[Any, dict[str, Any]]:
     is_decimal = query.schema[row].is_decimal()  # which Polars 1.30 does not join
     values["case"] = values["row"].cast(nw.String) if is_decimal else values["row"]
     prediction, predicted = fields["predicted_0"]
-    if question.columns.y_score is None:
+    if not question.columns.has_scores:
         predicted = _comparable(prediction, query)
     return query.held.filter(query.complete).select(**values, predicted=predicted), names
 
@@ -426,9 +426,7 @@ def _placed_fields(
 def _placed(name: Any, column: Any, query: Query) -> tuple[Levels, Array]:
     """The levels of a column of an answer, and the code of each line, -1 where missing."""
     kind = query.schema[name]
-    is_score = (
-        query.question.columns.y_score is not None and name in query.question.bound.predictions
-    )
+    is_score = query.question.columns.has_scores and name in query.question.bound.predictions
     if hasattr(kind, "categories") and not is_score:  # an Enum declares its order
         held = pd.Categorical(column.to_pylist(), categories=list(kind.categories))
         slots = encode(pd.Series(held))

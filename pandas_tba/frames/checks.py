@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pandas_tba.errors import ColumnError, InputError, KindError, counted, listed, nearest, shown
+from pandas_tba.errors import InputError, KindError, counted, listed, shown
 from pandas_tba.frames.codes import is_mixed
-from pandas_tba.frames.columns import Columns
+from pandas_tba.frames.columns import Roles
 from pandas_tba.frames.values import kind_of, kinds_of
 
 FloatArray = npt.NDArray[np.float64]
@@ -21,55 +21,19 @@ FloatArray = npt.NDArray[np.float64]
 TINY_WEIGHT, HUGE_WEIGHT = 1e-150, 1e150  # their squares are numbers still
 MOST_VALUES = 10_000  # of a column that are looked at for all its faults
 _BLOCK = 1 << 15  # rows of float64 that stay in the cache
-_DEFAULTS = {"y_true": "y_true", "y_pred": "y_pred"}
 
 
-def check_frame(frame: object) -> pd.DataFrame:
-    """The frame itself; KindError unless it is a pandas DataFrame."""
-    if isinstance(frame, pd.DataFrame):
-        return frame
-    kind = type(frame)
-    raise KindError(
-        f"`frame` must be a pandas DataFrame; got {kind.__module__}.{kind.__qualname__}. "
-        "Convert it first, for example with to_pandas()."
-    )
-
-
-def column_of(frame: pd.DataFrame, argument: str, name: Hashable) -> pd.Series:
-    """The one column of that name."""
-    try:
-        column = frame[name]
-    except (KeyError, TypeError, ValueError):
-        raise ColumnError(_no_column(frame, argument, name)) from None
-    if isinstance(column, pd.DataFrame):
-        raise ColumnError(
-            f"`{argument}` must name one column; {shown(name)} names {column.shape[1]}. "
-            "Rename them, or select the right one with df.loc[:, mask]."
-        )
-    return column
-
-
-def _no_column(frame: pd.DataFrame, argument: str, name: Hashable) -> str:
-    columns = list(frame.columns)
-    there = f"Columns: {listed(columns)}." if columns else "The frame has no columns."
-    if _DEFAULTS.get(argument) == name:
-        return f"no column {shown(name)}. Name yours: df.tba(y_true='y', y_pred='p').score(t=0.5). {there}"
-    return f"`{argument}` must name a column of the frame; got {shown(name)}.{nearest(name, columns)} {there}"
-
-
-def check_labels(
-    columns: Columns, truth: pd.Series, predictions: dict[Hashable, pd.Series]
-) -> None:
+def check_labels(columns: Roles, truth: pd.Series, predictions: dict[Hashable, pd.Series]) -> None:
     """Refuse columns of labels that hold booleans beside numbers, or scores."""
     check_not_mixed("y_true", columns.y_true, truth)
-    if columns.y_score is None:
+    if not columns.has_scores:
         for name, column in predictions.items():
             check_not_mixed("y_pred", name, column)
         check_not_scores(columns, truth, predictions)
 
 
 def check_not_scores(
-    columns: Columns, truth: pd.Series, predictions: dict[Hashable, pd.Series]
+    columns: Roles, truth: pd.Series, predictions: dict[Hashable, pd.Series]
 ) -> None:
     """Refuse predictions with fractions where y_true has none: these are scores, not labels."""
     for name, column in predictions.items():
@@ -215,7 +179,7 @@ def _any_fraction(values: np.ndarray[Any, np.dtype[np.float64]]) -> bool:
 
 
 def missing_error(
-    missing: dict[Hashable, int], n_rows: int, columns: Columns, labelled: dict[Hashable, pd.Series]
+    missing: dict[Hashable, int], n_rows: int, columns: Roles, labelled: dict[Hashable, pd.Series]
 ) -> InputError:
     """The error for labels, scores or weights that are missing."""
     faults = [
@@ -225,7 +189,7 @@ def missing_error(
     more = f" and {counted(len(faults) - 3, 'more column')}" if len(faults) > 3 else ""
     predicted = [name for name in missing if name in columns.predictions]
     fill = ""
-    if predicted and columns.y_score is None:
+    if predicted and not columns.has_scores:
         fill = _filling(predicted[0], labelled[predicted[0]].dtype)
     return InputError(
         f"Missing values in {', '.join(faults[:3])}{more}. Leave these rows out with "

@@ -9,7 +9,7 @@ caller starts again with `widened()`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +48,7 @@ class Slots(ABC):
     """Codes of one column: `size` of them, 0 for missing if `has_missing`, then the levels."""
 
     size: int
+    is_plain: bool = False  # by its dtype: text, booleans or whole numbers, nothing else beside
     has_missing: bool = False
     order: pd.Index | None = None
 
@@ -67,6 +68,10 @@ class Slots(ABC):
         """Python values of some of the levels."""
         held: list[Hashable] = self.levels().take(places).tolist()
         return held
+
+    def observed(self, places: Array) -> tuple[list[Hashable], tuple[Hashable, ...] | None]:
+        """Python values of some of the levels, and the order that the column declares."""
+        return self.values(places), None if self.order is None else self.declared()
 
     def widened(self) -> Slots:
         """Slots that foresee every value."""
@@ -124,6 +129,8 @@ class StoredSlots(Slots):
 class IntegerSlots(Slots):
     """Integers less the lowest one."""
 
+    is_plain = True
+
     def __init__(self, values: Array, low: int, high: int, *, is_sampled: bool) -> None:
         self._values, self._low, self._high = values, low, high
         self._is_sampled = is_sampled
@@ -148,10 +155,7 @@ class IntegerSlots(Slots):
         return [self._low + place for place in places.tolist()]
 
     def widened(self) -> Slots:
-        low, high = int(self._values.min()), int(self._values.max())
-        if not _is_range(low, high):
-            return hashed(self._values)
-        return IntegerSlots(self._values, low, high, is_sampled=False)
+        return _integer_slots(self._values, is_sampled=False)
 
     def compacted(self) -> Slots:
         return hashed(self._values)
@@ -237,6 +241,11 @@ def encode(column: Any) -> Slots:
         f"{'An array' if name is None else f'Column {shown(name)}'} holds {what}, which is neither a "
         "label nor a key. Convert it, for example with astype(str)."
     )
+
+
+def encode_all(columns: Iterable[Any]) -> list[Slots]:
+    """Slots of each column."""
+    return [encode(column) for column in columns]
 
 
 def encode_labels(column: Any) -> Slots:
@@ -334,9 +343,11 @@ def _category_slots(values: pd.Categorical) -> Slots:
     )
 
 
-def _integer_slots(values: Array) -> Slots:
+def _integer_slots(values: Array, *, is_sampled: bool = True) -> Slots:
+    """Slots by range, guessed from a sample of many rows, where it is small."""
     n = len(values)
-    if n <= _SAMPLE:
+    is_sampled = is_sampled and n > _SAMPLE
+    if not is_sampled:
         samples = [values] if n else []
     else:
         samples = [values[:_CHUNK], values[:: n // _SAMPLE], values[-_CHUNK:]]
@@ -344,7 +355,7 @@ def _integer_slots(values: Array) -> Slots:
     high = max((int(sample.max()) for sample in samples), default=-1)
     if not _is_range(low, high):
         return hashed(values)
-    return IntegerSlots(values, low, high, is_sampled=n > _SAMPLE)
+    return IntegerSlots(values, low, high, is_sampled=is_sampled)
 
 
 def _is_range(low: int, high: int) -> bool:

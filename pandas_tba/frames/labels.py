@@ -254,11 +254,12 @@ def _given_pair(pos_label: Value, seen: list[Value], others: list[Value]) -> lis
 
 def _binary_pair(values: Sequence[Value]) -> tuple[Value, Value] | None:
     """Negative and positive label where all values are False/True, 0/1 or -1/1."""
-    kinds = kinds_of(values)
+    among = [pair for pair in _BINARY if all(value in pair for value in values)]
+    kinds = kinds_of(values) if among else set()
     if not kinds or not kinds <= {"boolean", "number"}:
         return None
-    for pair in _BINARY:
-        if all(value in pair for value in values) and ("boolean" not in kinds or pair[0] == 0):
+    for pair in among:
+        if "boolean" not in kinds or pair[0] == 0:
             of_same_type = type(values[0])
             return of_same_type(pair[0]), of_same_type(pair[1])  # type: ignore[call-arg]
     return None
@@ -279,6 +280,8 @@ def check_kinds(rules: LabelRules, truth: Observed, predictions: Sequence[Observ
         name, column, values = "`labels`", None, rules.labels
     else:
         del sides[0]
+    if len(kinds_of(value for _, _, held in sides for value in held) | kinds_of(values)) < 2:
+        return
     for other_name, other_column, other_values in sides:
         rest = [value for value in other_values if value not in abstain]
         if not _can_match(values, rest):
@@ -324,6 +327,8 @@ def _side(name: str, column: Value | None, values: Sequence[Value]) -> str:
 
 
 def _check_expected(rules: LabelRules, truth: Observed, predictions: Sequence[Observed]) -> None:
+    if rules.labels is None and not rules.abstain:
+        return
     faults = []
     known = {*(rules.labels or ()), *rules.abstain}
     classes = set(rules.labels or ())
@@ -366,7 +371,7 @@ def _unexpected(argument: str, column: Observed, is_fault) -> list[str]:  # type
 
 def warn_predicted_only(labels: LabelSet, predictions: Sequence[Observed]) -> None:
     """Name the labels that are predicted, are no class, and were not declared as such."""
-    if labels.rules.labels is not None:
+    if labels.rules.labels is not None or labels.is_class.all():
         return
     known = {*labels.classes, *labels.rules.abstain}
     seen = {value for column in predictions for value in column.values}

@@ -23,12 +23,12 @@ from pandas_tba.frames.checks import (
     bad_weights,
     check_not_mixed,
     check_not_scores,
-    column_of,
     is_weight,
 )
 from pandas_tba.frames.codes import encode_labels, normal, of_all_rows
-from pandas_tba.frames.columns import Columns, Missing
-from pandas_tba.frames.labels import LabelRules, Observed, check_kinds, label_rules
+from pandas_tba.frames.columns import Columns, Missing, Roles
+from pandas_tba.frames.labels import LabelRules, Observed, check_kinds
+from pandas_tba.frames.lookup import column_of
 from pandas_tba.frames.values import factorized, is_missing, places_in_order, plain_index
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def schema(
             missing=missing,
             y_score=y_score,
             sample_weight=sample_weight,
-        )
+        ).roles
     )
 
 
@@ -108,13 +108,12 @@ def _load_pandera() -> None:
         import pandera.pandas  # noqa: F401
 
 
-def schema_of(columns: Columns) -> DataFrameSchema:
+def schema_of(columns: Roles) -> DataFrameSchema:
     """The schema of bound columns."""
     _load_pandera()
     from pandera.pandas import Check, Column, DataFrameSchema
 
-    columns.check()
-    rules = label_rules(columns.labels, columns.abstain, columns.pos_label)
+    rules = columns.rules
     named: dict[Any, Column] = {}
 
     def add(name: Hashable, checks: list[Check], *, nullable: bool) -> None:
@@ -124,7 +123,7 @@ def schema_of(columns: Columns) -> DataFrameSchema:
     add(columns.y_true, _label_checks("y_true", columns.y_true, rules), nullable=may_miss)
     for name in columns.predictions:
         checks = _label_checks("y_pred", name, rules)
-        if columns.y_score is not None:
+        if columns.has_scores:
             checks = [_check("number", _are_numbers)]
         add(name, checks, nullable=may_miss)
     if columns.sample_weight is not None:
@@ -133,7 +132,7 @@ def schema_of(columns: Columns) -> DataFrameSchema:
     if columns.model is not None:
         add(columns.model, [], nullable=True)
     whole = []
-    if columns.y_score is None:
+    if not columns.has_scores:
         whole = [
             Check(lambda frame: not _fault(_scores, frame, columns), name="scores"),
             Check(lambda frame: not _fault(_kinds, frame, columns, rules), name="kind"),
@@ -191,12 +190,12 @@ def _are_weights(column: pd.Series) -> Any:
     return pd.Series(is_weight(weights), index=column.index)
 
 
-def _scores(frame: pd.DataFrame, columns: Columns) -> None:
+def _scores(frame: pd.DataFrame, columns: Roles) -> None:
     predictions = {name: frame[name] for name in columns.predictions}
     check_not_scores(columns, frame[columns.y_true], predictions)
 
 
-def _kinds(frame: pd.DataFrame, columns: Columns, rules: LabelRules) -> None:
+def _kinds(frame: pd.DataFrame, columns: Roles, rules: LabelRules) -> None:
     truth, *predictions = (
         Observed(name, _factorized(frame[name].dropna())[1][:-1], ())
         for name in (columns.y_true, *columns.predictions)
@@ -213,7 +212,7 @@ def _fault(check: Any, *arguments: Any) -> str:
     return ""
 
 
-def faults_of(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+def faults_of(frame: pd.DataFrame, columns: Roles) -> pd.DataFrame:
     """Every fault of a frame in the bound columns: column, check, failure_case, rows."""
     names = dict.fromkeys([columns.y_true, *columns.predictions])
     if columns.sample_weight is not None:
@@ -222,7 +221,7 @@ def faults_of(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
     if columns.missing == "drop":
         complete = np.logical_and.reduce([column.notna() for column in held.values()])
         held = {name: column[complete] for name, column in held.items()}
-    labelled = [columns.y_true, *(columns.predictions if columns.y_score is None else [])]
+    labelled = [columns.y_true, *(columns.predictions if not columns.has_scores else [])]
     return faults_among(
         {
             name: _labels(column) if name in labelled else _numbers(column)
@@ -284,12 +283,12 @@ def _distinct(values: Sequence[Any], rows: Sequence[int], dtype: Any) -> Distinc
     return Distinct(held[number > 0].reset_index(drop=True), number[number > 0])
 
 
-def faults_among(held: dict[Hashable, Distinct], columns: Columns) -> pd.DataFrame:
+def faults_among(held: dict[Hashable, Distinct], columns: Roles) -> pd.DataFrame:
     """Every fault of columns of which only the different values are known, empty without any.
 
     Of a column with very many values only those of most rows are looked at, faulty ones first.
     """
-    rules = label_rules(columns.labels, columns.abstain, columns.pos_label)
+    rules = columns.rules
     n_rows = max(int(column.rows.sum()) for column in held.values())
     held = {name: _kept(column, rules) for name, column in held.items()}
     # pandera cannot write every name into its table, and has one of its own for the whole frame
@@ -302,13 +301,15 @@ def faults_among(held: dict[Hashable, Distinct], columns: Columns) -> pd.DataFra
     return _with_rows(failures, rows, list(held), n_rows)
 
 
-def _renamed(columns: Columns, names: Mapping[Hashable, str]) -> Columns:
+def _renamed(columns: Roles, names: Mapping[Hashable, str]) -> Roles:
     """The same question of columns of other names, models apart."""
-    argument = "y_pred" if columns.y_score is None else "y_score"
-    renamed: Any = {argument: [names[name] for name in columns.predictions]}
     weights = None if columns.sample_weight is None else names[columns.sample_weight]
     return replace(
-        columns, y_true=names[columns.y_true], sample_weight=weights, model=None, **renamed
+        columns,
+        y_true=names[columns.y_true],
+        predictions=tuple(names[name] for name in columns.predictions),
+        sample_weight=weights,
+        model=None,
     )
 
 
@@ -401,7 +402,7 @@ def _with_rows(
     return table.astype({"rows": "Int64"})
 
 
-def check_faults(frame: pd.DataFrame, columns: Columns) -> None:
+def check_faults(frame: pd.DataFrame, columns: Roles) -> None:
     """Raise InputError where the schema finds a fault."""
     cases = faults_of(frame, columns)
     if len(cases):
@@ -454,8 +455,9 @@ def _lines(cases: pd.DataFrame) -> list[str]:
     return [*lines[:5], f"and {counted(more, 'more fault')}"] if more > 0 else lines
 
 
-def check_schema(frame: pd.DataFrame, columns: Columns, asked: Any) -> None:
+def check_schema(frame: pd.DataFrame, columns: Roles) -> None:
     """Run a schema of the user's on the bound columns, and on others that it names."""
+    asked = columns.schema
     if isinstance(asked, type) and hasattr(asked, "to_schema"):
         asked = asked.to_schema()
     if not hasattr(asked, "validate") or not hasattr(asked, "columns"):

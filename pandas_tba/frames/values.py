@@ -57,7 +57,8 @@ def is_missing(value: object) -> bool:
 
 def kinds_of(values: Iterable[object]) -> set[str]:
     """Kinds that occur among the values."""
-    return {kind_of(value) for value in values}
+    # without a call for most values
+    return {_COMMON_KINDS.get(type(value)) or kind_of(value) for value in values}
 
 
 def by_kind(values: Iterable[Value]) -> dict[str, list[Value]]:
@@ -241,7 +242,12 @@ def _stores_text(values: pd.Index) -> bool:
     return values.dtype == object or values.dtype.kind == "O"
 
 
+def all_positions(parts: Iterable[Iterable[Value]], among: Sequence[Value]) -> list[np.ndarray]:
+    """Place of each value of each part among the others, -1 where it is not there."""
+    place = {value: at for at, value in enumerate(among)}
+    return [np.array([place.get(value, -1) for value in part], dtype=np.intp) for part in parts]
+
+
 def positions(values: Iterable[Value], among: Sequence[Value]) -> np.ndarray:
     """Place of each value among the others, -1 where it is not there."""
-    place = {value: at for at, value in enumerate(among)}
-    return np.array([place.get(value, -1) for value in values], dtype=np.intp)
+    return all_positions([values], among)[0]

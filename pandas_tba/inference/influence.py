@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pandas_tba.scoring.gradients import Partials
-from pandas_tba.scoring.metrics import Metric, evaluate, ratio
+from pandas_tba.scoring.metrics import Metric, evaluate
+from pandas_tba.scoring.tempering import ratio
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

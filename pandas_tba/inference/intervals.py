@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pandas_tba.errors import InputError, KindError, is_real, shown
-from pandas_tba.scoring.metrics import ratio
-from pandas_tba.scoring.tempering import class_weights, tempered_mean
+from pandas_tba.scoring.tempering import class_weights, ratio, tempered_mean
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

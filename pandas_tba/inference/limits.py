@@ -27,8 +27,8 @@ from pandas_tba.inference.influence import (
     variance,
     wilson_limits,
 )
-from pandas_tba.scoring.metrics import Metric, ratio
-from pandas_tba.scoring.tempering import class_weights
+from pandas_tba.scoring.metrics import Metric
+from pandas_tba.scoring.tempering import class_weights, ratio
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

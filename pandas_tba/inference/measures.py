@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.errors import InputError, listed, shown
 from pandas_tba.inference.sums import Sums
-from pandas_tba.scoring.metrics import METRICS, Metric, find_metrics, ratio
+from pandas_tba.scoring.metrics import METRICS, Metric, find_metrics
 from pandas_tba.scoring.results import (
     Prevalence,
     check_counts,
@@ -21,7 +21,7 @@ from pandas_tba.scoring.results import (
     class_prevalence,
     of_classes,
 )
-from pandas_tba.scoring.tempering import tempered_bounds, tempered_mean
+from pandas_tba.scoring.tempering import ratio, tempered_bounds, tempered_mean
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pandas_tba.scoring.metrics import ratio
+from pandas_tba.scoring.tempering import ratio
 
 FloatArray = npt.NDArray[np.float64]
 

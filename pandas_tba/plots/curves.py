@@ -34,9 +34,8 @@ from pandas_tba.plots.axes import (
 )
 from pandas_tba.questions.intervals import recalls_in
 from pandas_tba.questions.roots import real_roots
-from pandas_tba.scoring.metrics import ratio
-from pandas_tba.scoring.results import FloatArray, Prevalence, check_counts, of_classes
-from pandas_tba.scoring.tempering import majority_score, tempered_mean
+from pandas_tba.scoring.results import FloatArray, Prevalence, check_counts, hits_and_support
+from pandas_tba.scoring.tempering import majority_score, ratio, tempered_mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -168,7 +167,7 @@ class _Line(NamedTuple):
 
 
 def _curves(counts: ConfusionCounts, prevalence: Prevalence, level: float) -> _Curves:
-    hits, support = of_classes(counts, counts.hits), of_classes(counts, counts.support)
+    hits, support = hits_and_support(counts)
     recalls = recalls_in(counts, prevalence)
     share = np.broadcast_to(recalls.prevalence, support.shape)
     recall = ratio(hits, support)

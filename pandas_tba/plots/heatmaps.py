@@ -11,8 +11,8 @@ import numpy.typing as npt
 from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.errors import InputError, counted
 from pandas_tba.plots.axes import PLAIN, SMALL, Panels, has_layout, matplotlib, named, panels, plain
-from pandas_tba.scoring.metrics import ratio
 from pandas_tba.scoring.results import check_counts
+from pandas_tba.scoring.tempering import ratio
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,7 +13,6 @@ from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.errors import InputError
 from pandas_tba.frames.values import plain_series
 from pandas_tba.inference.intervals import check_level, check_replicates, resampled
-from pandas_tba.scoring.metrics import ratio
 from pandas_tba.scoring.results import (
     Exponent,
     absent_classes,
@@ -28,7 +27,7 @@ from pandas_tba.scoring.results import (
     texts,
     with_t,
 )
-from pandas_tba.scoring.tempering import class_weights, tempered_mean, tempered_slope
+from pandas_tba.scoring.tempering import class_weights, ratio, tempered_mean, tempered_slope
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -27,7 +27,7 @@ from pandas_tba.inference.measures import (
 from pandas_tba.inference.pvalues import holm, normal_limit
 from pandas_tba.inference.sums import Sums
 from pandas_tba.questions.intervals import with_axes
-from pandas_tba.scoring.metrics import Metric, ratio
+from pandas_tba.scoring.metrics import Metric
 from pandas_tba.scoring.results import (
     Exponent,
     Prevalence,
@@ -38,7 +38,7 @@ from pandas_tba.scoring.results import (
     size_names,
     sizes,
 )
-from pandas_tba.scoring.tempering import class_weights, tempered_mean
+from pandas_tba.scoring.tempering import class_weights, ratio, tempered_mean
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

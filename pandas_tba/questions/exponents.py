@@ -15,7 +15,6 @@ from pandas_tba.counts.groups import Groups
 from pandas_tba.errors import InputError, check_choice, counted, listed, shown
 from pandas_tba.frames.values import plain_index
 from pandas_tba.questions.roots import RootsOfEach, roots_of_each
-from pandas_tba.scoring.metrics import ratio
 from pandas_tba.scoring.results import (
     Prevalence,
     absent_classes,
@@ -23,10 +22,11 @@ from pandas_tba.scoring.results import (
     check_names,
     class_prevalence,
     described,
+    hits_and_support,
     of_classes,
     texts,
 )
-from pandas_tba.scoring.tempering import check_t, relative_entropy, weights_at_each
+from pandas_tba.scoring.tempering import check_t, ratio, relative_entropy, weights_at_each
 
 FloatArray = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
@@ -323,7 +323,7 @@ def crossings(
     prevalence = _shared_prevalence(between, prevalence)
     if between == "models":
         check_names(counts, ["model_a", "model_b", "root", *_CROSSING])
-    support, hits = of_classes(counts, counts.support), of_classes(counts, counts.hits)
+    hits, support = hits_and_support(counts)
     weights_of = np.broadcast_to(class_prevalence(counts, prevalence, support), support.shape)
     pairs = _pairs(sides, between)
     reasons = _undefined(counts.label_set.classes, sides, pairs, support)

@@ -13,7 +13,6 @@ from pandas_tba.counts.paired import PairedCounts
 from pandas_tba.errors import KindError, listed
 from pandas_tba.inference.intervals import check_level
 from pandas_tba.inference.pvalues import holm, normal_limit, paired_mid_p
-from pandas_tba.scoring.metrics import ratio
 from pandas_tba.scoring.results import (
     Exponent,
     Prevalence,
@@ -24,7 +23,7 @@ from pandas_tba.scoring.results import (
     over_t,
     with_t,
 )
-from pandas_tba.scoring.tempering import class_weights, tempered_mean
+from pandas_tba.scoring.tempering import class_weights, ratio, tempered_mean
 
 FloatArray = npt.NDArray[np.float64]
 

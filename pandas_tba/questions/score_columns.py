@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from pandas_tba.counts.groups import Groups
-from pandas_tba.engines.pandas_frames import Bound, complete_rows
+from pandas_tba.engines.pandas_frames import complete_rows
 from pandas_tba.errors import InputError, listed, shown
-from pandas_tba.frames.checks import check_frame, column_of, score_values
-from pandas_tba.frames.columns import Columns
-from pandas_tba.frames.labels import Observed, label_rules, label_set, scored_pair
+from pandas_tba.frames.checks import score_values
+from pandas_tba.frames.columns import Columns, Roles
+from pandas_tba.frames.labels import LabelRules, Observed, label_set, scored_pair
+from pandas_tba.frames.lookup import Bound, column_of
 from pandas_tba.frames.values import plain_index
 from pandas_tba.questions.decisions import decide
 from pandas_tba.questions.thresholds import Scored, check_scores, encoded_column, grouped_rows
@@ -23,13 +24,13 @@ from pandas_tba.questions.thresholds import Scored, check_scores, encoded_column
 def scored_rows(frame: pd.DataFrame, columns: Columns, *, by: Any, dropna: bool) -> Scored:
     """Truth, score and group of each row; once for each model where there are several."""
     _check_scores_are_bound(columns)
-    columns.check()
-    bound, _, _ = complete_rows(check_frame(frame), columns, by)
-    labels, is_positive = _binary(bound, columns)
+    roles = columns.roles
+    bound, _, _ = complete_rows(frame, roles, by)
+    labels, is_positive = _binary(bound, roles.rules)
     scores = [
         check_scores(score_values(name, column)) for name, column in bound.predictions.items()
     ]
-    keys = _keys(bound, columns)
+    keys = _keys(bound, roles)
     is_positive, held = np.tile(is_positive, len(scores)), np.concatenate(scores)
     if not keys:
         return Scored(is_positive, held, np.zeros(len(held), dtype=np.intp), Groups(), labels)
@@ -37,7 +38,7 @@ def scored_rows(frame: pd.DataFrame, columns: Columns, *, by: Any, dropna: bool)
         complete = np.logical_and.reduce([key.notna().to_numpy() for key in keys])
         keys = [key[complete].reset_index(drop=True) for key in keys]
         is_positive, held = is_positive[complete], held[complete]
-    place, groups = grouped_rows(keys, has_model=columns.has_models)
+    place, groups = grouped_rows(keys, has_model=roles.has_models)
     return Scored(is_positive, held, place, groups, labels)
 
 
@@ -54,21 +55,20 @@ def _check_scores_are_bound(columns: Columns) -> None:
         )
 
 
-def _binary(bound: Bound, columns: Columns) -> tuple[tuple[Hashable, Hashable], Any]:
+def _binary(bound: Bound, rules: LabelRules) -> tuple[tuple[Hashable, Hashable], Any]:
     """Negative and positive label, and which rows are positive."""
     name, column = bound.truth
     slots, codes = encoded_column(column)
     rows = np.bincount(codes, minlength=slots.size)
     found = np.flatnonzero(rows)
     truth = Observed(name, slots.values(found), rows[found].tolist(), slots.declared())
-    rules = label_rules(columns.labels, columns.abstain, columns.pos_label)
     label_set(rules, truth, [])  # refuses labels that are not expected
     pair = scored_pair(rules, truth)
     positive = [slot for slot, value in zip(found, truth.values, strict=True) if value == pair[1]]
     return pair, np.isin(codes, positive)
 
 
-def _keys(bound: Bound, columns: Columns) -> list[pd.Series]:
+def _keys(bound: Bound, columns: Roles) -> list[pd.Series]:
     """The model, if there are several, and the keys of `by`, a value for each row."""
     keys = [pd.Series(key.values, name=key.name).reset_index(drop=True) for key in bound.keys]
     if not columns.is_wide:
@@ -105,7 +105,7 @@ def _share_in_frame(
             f"`prevalence` must be 'own', a mapping or a Series of shares; got {shown(prevalence)}."
         )
     plain = replace(columns, y_score=None, y_pred=columns.y_true, labels=labels)
-    bound, _, _ = complete_rows(check_frame(frame), plain, None)
+    bound, _, _ = complete_rows(frame, plain.roles, None)
     slots, codes = encoded_column(bound.truth[1])
     rows = np.bincount(codes, minlength=slots.size)
     found = np.flatnonzero(rows)

@@ -13,7 +13,7 @@ import pandas as pd
 from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.engines.pandas_frames import count_arrays
 from pandas_tba.errors import InputError, check_choice, check_flag, is_real, listed, shown
-from pandas_tba.scoring.metrics import METRICS, Metric, evaluate, find_metrics, ratio
+from pandas_tba.scoring.metrics import METRICS, Metric, evaluate, find_metrics
 from pandas_tba.scoring.results import (
     Exponent,
     Prevalence,
@@ -23,6 +23,7 @@ from pandas_tba.scoring.results import (
     class_prevalence,
     described,
     exponents_of,
+    hits_and_support,
     of_classes,
     over_t,
     size_names,
@@ -30,7 +31,13 @@ from pandas_tba.scoring.results import (
     with_labels,
     with_t,
 )
-from pandas_tba.scoring.tempering import adjust_for_chance, check_t, tempered_bounds, tempered_mean
+from pandas_tba.scoring.tempering import (
+    adjust_for_chance,
+    check_t,
+    ratio,
+    tempered_bounds,
+    tempered_mean,
+)
 from pandas_tba.scoring.undefined import (
     causes,
     report_absent,
@@ -100,12 +107,15 @@ def score(
     """
     check_counts(counts)
     exponents, is_list = asked = exponents_of(t)
-    check_choice("absent", absent, ("nan", "exclude", "raise"))
-    _check_smoothing(smoothing)
-    check_flag("adjusted", adjusted)
+    if absent != "nan":
+        check_choice("absent", absent, ("nan", "exclude", "raise"))
+    if type(smoothing) is not float or smoothing != 0.0:
+        _check_smoothing(smoothing)
+    if adjusted is not False:
+        check_flag("adjusted", adjusted)
     names = ("t",) if is_list else ()
     check_names(counts, names if is_list and counts.key_groups.names else ("tba", *names))
-    support, hits = of_classes(counts, counts.support), of_classes(counts, counts.hits)
+    hits, support = hits_and_support(counts)
     weights_of = class_prevalence(counts, prevalence, support)
     if absent != "exclude" and not smoothing and not (support.size and support.all()):
         report_absent(counts, support, absent)
@@ -384,7 +394,7 @@ def bounds(
     check_counts(counts)
     exponents, is_list = exponents_of(t)
     check_names(counts, (*size_names(counts), "low", "high", *(("t",) if is_list else ())))
-    support, hits = of_classes(counts, counts.support), of_classes(counts, counts.hits)
+    hits, support = hits_and_support(counts)
     weights_of = class_prevalence(counts, prevalence, support)
     recall = ratio(hits, support)
     pairs = [tempered_bounds(recall, weights_of, exponent) for exponent in exponents]

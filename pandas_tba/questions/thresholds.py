@@ -23,9 +23,8 @@ from pandas_tba.errors import (
 from pandas_tba.frames.checks import check_not_mixed, score_values
 from pandas_tba.frames.codes import Slots, encode, narrowest, of_all_rows
 from pandas_tba.frames.values import plain_series
-from pandas_tba.scoring.metrics import ratio
 from pandas_tba.scoring.results import Exponent, exponents_of
-from pandas_tba.scoring.tempering import class_weights
+from pandas_tba.scoring.tempering import class_weights, ratio
 
 Codes = npt.NDArray[np.intp]
 Counts = npt.NDArray[np.int64]

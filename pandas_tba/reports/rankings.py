@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.reports.views import DASH, plain
-from pandas_tba.scoring.metrics import ratio
 from pandas_tba.scoring.results import Prevalence, class_prevalence, of_classes
-from pandas_tba.scoring.tempering import tempered_mean
+from pandas_tba.scoring.tempering import ratio, tempered_mean
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -240,7 +240,7 @@ def report(
 
 def pairs_of_models(frame: pd.DataFrame, columns: Columns) -> PairedCounts | None:
     """Pairs of the models of a frame, where it has several and says which rows are the same case."""
-    return pair_frame(frame, columns, row=columns.row) if columns.has_pairs else None
+    return pair_frame(frame, columns, row=columns.row) if columns.roles.has_pairs else None
 
 
 def _default_title(story: Story) -> str:

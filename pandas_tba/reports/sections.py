@@ -32,9 +32,9 @@ from pandas_tba.reports.views import (
     transposed,
     view_of,
 )
-from pandas_tba.scoring.metrics import METRICS, ratio
+from pandas_tba.scoring.metrics import METRICS
 from pandas_tba.scoring.results import Prevalence, class_prevalence, of_classes
-from pandas_tba.scoring.tempering import majority_score
+from pandas_tba.scoring.tempering import majority_score, ratio
 
 _FEW_ROWS = 5  # of a class, below which the intervals hold the true value too seldom
 _MOST_DRAWS = 8_000_000  # of a class of a group, together

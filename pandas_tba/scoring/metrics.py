@@ -13,7 +13,13 @@ import numpy.typing as npt
 from pandas_tba.errors import InputError, KindError, check_choice, is_real, listed, nearest, shown
 from pandas_tba.scoring import gradients
 from pandas_tba.scoring.gradients import Gradient
-from pandas_tba.scoring.tempering import check_t, majority_score, tempered_mean, tempered_slope
+from pandas_tba.scoring.tempering import (
+    check_t,
+    majority_score,
+    ratio,
+    tempered_mean,
+    tempered_slope,
+)
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -155,12 +161,6 @@ class Metric:
         subject = "the class" if self.kind == "class" else "a class"
         of_weight = " that has weight at this t" if self.takes_t else ""
         return f"{subject}{of_weight} {', or '.join(lack.when for lack in self.lacks)}"
-
-
-def ratio(numerator: npt.NDArray[Any], denominator: npt.NDArray[Any] | float) -> FloatArray:
-    """Quotient; NaN for 0 / 0, infinite for others over 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(numerator / denominator)
 
 
 def one_against_rest(hits: Any, support: Any, predicted: Any, total: Any) -> FourCells:

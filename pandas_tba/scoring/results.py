@@ -80,19 +80,25 @@ def check_names(counts: ConfusionCounts, names: Iterable[str]) -> None:
 
 def of_classes(counts: ConfusionCounts, by_label: npt.NDArray[np.int64]) -> FloatArray:
     """Columns of the classes alone, (G, K), as float."""
-    chosen = by_label if counts.is_class.all() else by_label[:, counts.is_class]
+    is_class = counts.label_set.is_class
+    chosen = by_label if is_class.all() else by_label[:, is_class]
     return chosen.astype(np.float64, order="K")
+
+
+def hits_and_support(counts: ConfusionCounts) -> tuple[FloatArray, FloatArray]:
+    """Hits and support of the classes alone, (G, K) each, as float."""
+    return of_classes(counts, counts.hits), of_classes(counts, counts.support)
 
 
 def class_prevalence(
     counts: ConfusionCounts, prevalence: Prevalence, support: FloatArray
 ) -> FloatArray:
     """Relative prevalence of the classes, (G, K) or (1, K)."""
+    if isinstance(prevalence, str) and prevalence == "own":
+        return support
     if isinstance(prevalence, (Mapping, pd.Series)):
         return _given_prevalence(counts, prevalence)
     check_choice("prevalence", prevalence, ("own", "pooled"))
-    if prevalence == "own":
-        return support
     if not counts.key_groups.has_model:
         return np.asarray(support.sum(axis=0, keepdims=True))
     model = counts.key_groups.codes[:, 0]

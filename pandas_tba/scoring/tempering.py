@@ -7,6 +7,7 @@ zero marks a class without rows, whose recall is NaN.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -69,6 +70,12 @@ def weights_at_each(prevalence: FloatArray, t: FloatArray) -> FloatArray:
         return _normalised(np.where(exponent == top, 1.0, np.exp(exponent - top)))
 
 
+def ratio(numerator: npt.NDArray[Any], denominator: npt.NDArray[Any] | float) -> FloatArray:
+    """Quotient; NaN for 0 / 0, infinite for others over 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(numerator / denominator)
+
+
 def _among(among: object, shape: tuple[int, ...]) -> BoolArray:
     try:
         held = np.asarray(among)
@@ -84,7 +91,7 @@ def _among(among: object, shape: tuple[int, ...]) -> BoolArray:
 
 def check_t(t: object) -> float:
     """Return t as a float, or raise InputError."""
-    if not is_real(t) or math.isnan(float(t)):  # type: ignore[arg-type]
+    if (type(t) is not float and not is_real(t)) or math.isnan(float(t)):  # type: ignore[arg-type]
         raise InputError(
             f"`t` must be a number or a list of numbers, infinite ones included; got {shown(t)}. "
             "1 is accuracy, 0 balanced accuracy, below 0 weighs rare classes more."

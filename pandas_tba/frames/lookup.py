@@ -1,11 +1,12 @@
-"""`by` in all its forms -> one column of keys for each level of the groups."""
+"""Names of roles and keys -> the columns of a frame that they lead to."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.errors import (
@@ -18,9 +19,13 @@ from pandas_tba.errors import (
     shown,
     warn,
 )
-from pandas_tba.frames.codes import Slots
+from pandas_tba.frames.codes import Slots, normal
+from pandas_tba.frames.columns import Roles
 
-_MANY_NUMBERS = 1000
+MANY_NUMBERS = 1000
+_DEFAULTS = {"y_true": "y_true", "y_pred": "y_pred"}
+_NATIVE = (np.dtype(np.int64), np.dtype(object), np.dtype(np.float64), np.dtype(np.bool_))
+COUNTS = "tba"  # entry of attrs, or column, that marks a table of counts
 
 
 class Key(NamedTuple):
@@ -28,6 +33,107 @@ class Key(NamedTuple):
 
     name: Hashable
     values: Any
+
+
+class Bound(NamedTuple):
+    """The columns of one question, and how many rows they have.
+
+    ``predictions`` hold labels, or slots False and True where scores were compared with a
+    threshold.
+    """
+
+    truth: tuple[Hashable, Any]
+    predictions: dict[Hashable, Any]
+    keys: list[Key]
+    weights: tuple[Hashable, Any] | None
+    n_rows: int
+
+    def labelled(self) -> list[tuple[Hashable, Any]]:
+        """Truth and predictions with their names."""
+        return [self.truth, *self.predictions.items()]
+
+    def at(self, rows: npt.NDArray[np.bool_]) -> Bound:
+        """Only some of the rows."""
+        return Bound(
+            (self.truth[0], self.truth[1][rows]),
+            {name: column[rows] for name, column in self.predictions.items()},
+            [Key(key.name, key.values[rows]) for key in self.keys],
+            None if self.weights is None else (self.weights[0], self.weights[1][rows]),
+            int(rows.sum()),
+        )
+
+
+def bound_columns(frame: pd.DataFrame, columns: Roles, by: Any) -> Bound:
+    """The columns that are named, each looked for, their values not looked at."""
+    check_frame(frame)
+    truth = column_of(frame, "y_true", columns.y_true)
+    predictions = {name: column_of(frame, columns.argument, name) for name in columns.predictions}
+    keys = group_keys(frame, by)
+    if columns.has_models:
+        check_no_models("by", [key.name for key in keys], columns.model)
+    if columns.model is not None:
+        keys = [Key("model", column_of(frame, "model", columns.model)), *keys]
+    weights = columns.sample_weight
+    return Bound(
+        (columns.y_true, truth),
+        predictions,
+        keys,
+        None if weights is None else (weights, column_of(frame, "sample_weight", weights)),
+        len(frame),
+    )
+
+
+def check_frame(frame: object) -> pd.DataFrame:
+    """The frame itself; KindError unless it is a pandas DataFrame, InputError for a table of counts."""
+    if isinstance(frame, pd.DataFrame):
+        if frame.attrs or COUNTS in frame.columns:
+            _check_not_counts(frame)
+        return frame
+    kind = type(frame)
+    raise KindError(
+        f"`frame` must be a pandas DataFrame; got {kind.__module__}.{kind.__qualname__}. "
+        "Convert it first, for example with to_pandas()."
+    )
+
+
+def _check_not_counts(frame: pd.DataFrame) -> None:
+    """Raise InputError for a table of counts where rows are to be counted."""
+    told = frame.attrs.get(COUNTS)
+    is_told = isinstance(told, Mapping) and isinstance(told.get("counts"), Mapping)
+    if (is_told and "n" in frame.columns) or (
+        COUNTS in frame.columns and _starts_with_remarks(frame[COUNTS])
+    ):
+        raise InputError(
+            "The frame is a table of counts, as to_table() writes it. ConfusionCounts.from_table(frame) "
+            "reads it, and its functions are asked for the rest: tba.score(counts, t=0.5)."
+        )
+
+
+def _starts_with_remarks(column: Any) -> bool:
+    first = column.head(1).tolist() if isinstance(column, pd.Series) else []
+    return bool(first) and isinstance(first[0], str) and first[0].startswith('{"format"')
+
+
+def column_of(frame: pd.DataFrame, argument: str, name: Hashable) -> pd.Series:
+    """The one column of that name, in a dtype that pandas can hash."""
+    try:
+        column = frame[name]
+    except (KeyError, TypeError, ValueError):
+        raise ColumnError(_no_column(frame, argument, name)) from None
+    if isinstance(column, pd.DataFrame):
+        raise ColumnError(
+            f"`{argument}` must name one column; {shown(name)} names {column.shape[1]}. "
+            "Rename them, or select the right one with df.loc[:, mask]."
+        )
+    return column if column.dtype in _NATIVE else normal(column)
+
+
+def _no_column(frame: pd.DataFrame, argument: str, name: Hashable) -> str:
+    columns = list(frame.columns)
+    there = f"Columns: {listed(columns)}." if columns else "The frame has no columns."
+    if _DEFAULTS.get(argument) == name:
+        return f"no column {shown(name)}. Name yours: df.tba(y_true='y', y_pred='p').score(t=0.5). {there}"
+    return f"`{argument}` must name a column of the frame; got {shown(name)}.{nearest(name, columns)} {there}"
 
 
 def group_keys(frame: pd.DataFrame, by: Any) -> list[Key]:
@@ -152,7 +258,7 @@ def warn_many_numbers(key: Key, slots: Slots) -> None:
     """Point to binning where a group key holds very many different fractions."""
     levels = slots.size - slots.has_missing
     dtype = getattr(key.values, "dtype", None)
-    if levels < _MANY_NUMBERS or dtype is None or not pd.api.types.is_float_dtype(dtype):
+    if levels < MANY_NUMBERS or dtype is None or not pd.api.types.is_float_dtype(dtype):
         return
     column = f"df[{key.name!r}]"
     warn(
@@ -160,3 +266,13 @@ def warn_many_numbers(key: Key, slots: Slots) -> None:
         f"To group by ranges: by=pd.cut({column}, 10), or pd.qcut({column}, 10) for equal sizes.",
         InputWarning,
     )
+
+
+def check_no_models(argument: str, names: Sequence[Hashable], model: Hashable | None) -> None:
+    """InputError where a key is that of the models, or has the name of their level."""
+    taken = [name for name in names if name is not None and name in ("model", model)]
+    if taken:
+        raise InputError(
+            f"`{argument}`: {shown(taken[0])} is the models' own level here; leave it out of "
+            f"`{argument}`, or rename it."
+        )
