@@ -92,10 +92,16 @@ def draw(design, n_samples, generator, *, is_fixed=False):
     return generator.multinomial(sizes, design.cells / shares[:, None], shape[:2])
 
 
-def draw_rows(sizes, recalls, n_samples, generator):
-    """Cells (S, G, K, K) of groups whose classes have given sizes (G, K) and recalls (G, K)."""
+def draw_rows(sizes, recalls, n_samples, generator, *, is_fixed=True):
+    """Cells (S, G, K, K) of groups with sizes (G, K), given or expected, and recalls (G, K)."""
     sizes = np.asarray(sizes)
-    return generator.multinomial(sizes, spread(recalls), (n_samples, *sizes.shape))
+    shape = (n_samples, *sizes.shape)
+    if is_fixed:
+        return generator.multinomial(sizes, spread(recalls), shape)
+    n = sizes.sum(axis=1)
+    shares = spread(recalls) * (sizes / n[:, None])[..., None]
+    cells = generator.multinomial(n, shares.reshape(len(n), -1), shape[:2])
+    return cells.reshape(*shape, -1)
 
 
 def expected(cells):

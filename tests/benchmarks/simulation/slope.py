@@ -37,7 +37,7 @@ def measure_slope(design, n_samples, generator):
     limits = limits.rename(columns={"slope_low": "low", "slope_high": "high"})
     weak = int(table["reading"].str.startswith("weaker").sum())
     return {
-        "limits of the slope": judge_limits(design.name, limits, float(truth.iloc[0, 0])),
+        "limits of the slope": judge_limits(design.name, limits, truth["tba_slope"].iloc[0]),
         "reads one side as weak": Rate(design.name, n_samples, weak),
     }
 
