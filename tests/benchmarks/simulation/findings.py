@@ -21,6 +21,11 @@ class Limits(NamedTuple):
         """Percent of samples whose limits hold the truth."""
         return 100 * (1 - (self.too_high + self.too_low + self.without) / self.n)
 
+    @property
+    def missed(self):
+        """Percent of samples whose low limit, and whose high limit, misses the truth."""
+        return 100 * self.too_high / self.n, 100 * self.too_low / self.n
+
 
 class Rate(NamedTuple):
     """Samples of one design, and those in which something happened."""
@@ -45,7 +50,9 @@ class Finding(NamedTuple):
     holds: bool
 
 
-TOLERANCE = 1e-9
+NOTHING = Finding("", "no values", "", 0, holds=False)
+TOLERANCE = 1e-9  # between a limit and the truth that it equals
+NO_DIFFERENCE = 1e-6  # the truth is computed from whole rows
 
 
 def judge_limits(design, table, truth, solid=None):
@@ -64,54 +71,66 @@ def judge_limits(design, table, truth, solid=None):
     return tally(defined, tally(defined & solid) if solid is not None else None)
 
 
+def rate_of(design, p_values):
+    """How often a p-value that is defined is at most 0.05."""
+    p_values = np.asarray(p_values, dtype=float)
+    return Rate(design, int((~np.isnan(p_values)).sum()), int((p_values <= 0.05).sum()))
+
+
 def deviation(percent, n):
     """Standard error of a percentage."""
     return math.sqrt(percent * (100 - percent) / max(n, 1))
 
 
 class CoverageBar(NamedTuple):
-    """Coverage in percent: on average, in the worst cell, and misses of one side."""
+    """Coverage in percent on average; in the worst cell, and misses of one side, where every class
+    and denominator has five rows.
+    """
 
     mean: tuple[float, float] = (94, 97.5)
     least: float = 88
     side_mean: float = 4
     side_most: float = 9
-    fewest: int = 100  # samples with five rows in every denominator that make a cell
+    fewest: float = 0.1  # share of samples with five rows in every denominator that makes a cell
 
     def judge(self, cells, slack):
         """Whether cells keep the bars, each moved by `slack` standard errors."""
         cells = [cell for cell in cells if cell.n]
-        total = sum(cell.n for cell in cells)
-        mean = np.mean([cell.covered for cell in cells])
-        inner = [cell.solid if cell.solid is not None else cell for cell in cells]
-        inner = [cell for cell in inner if cell.n >= min(self.fewest, total / len(cells))]
-        sides = [
-            [100 * getattr(cell, side) / cell.n for cell in group]
-            for side in ("too_high", "too_low")
-            for group in (cells, inner)
-        ]
-        worst = min(inner, key=lambda cell: cell.covered, default=None)
+        if not cells:
+            return NOTHING
+        inner = [self.inner(cell) for cell in cells]
+        inner = [cell for cell in inner if cell.n]
+        total, mean = sum(cell.n for cell in cells), np.mean([cell.covered for cell in cells])
         room = slack * deviation(95, total)
+        sides = np.array([cell.missed for cell in inner]).reshape(-1, 2)
+        means, most = (sides.mean(axis=0), sides.max(axis=0)) if inner else ([0, 0], [0, 0])
         holds = (
             self.mean[0] - room <= mean <= self.mean[1] + room
-            and all(
-                cell.covered >= self.least - slack * deviation(self.least, cell.n)
-                and 100 * max(cell.too_high, cell.too_low) / cell.n
-                <= self.side_most + slack * deviation(self.side_most, cell.n)
-                for cell in inner
-            )
-            and max(np.mean(sides[0]), np.mean(sides[2]))
-            <= self.side_mean + slack * deviation(self.side_mean, total)
+            and all(self.keeps(cell, slack) for cell in inner)
+            and max(means) <= self.side_mean + slack * deviation(self.side_mean, total)
         )
-        means = f"{np.mean(sides[0]):.1f}/{np.mean(sides[2]):.1f}"
-        most = f"{max(sides[1], default=0):.1f}/{max(sides[3], default=0):.1f}"
+        worst = min(inner, key=lambda cell: cell.covered, default=None)
         return Finding(
             "95",
-            f"{mean:.1f} (misses {means})",
-            f"{worst.covered:.1f} at {worst.design} (misses up to {most})" if worst else "",
+            f"{mean:.1f} (misses {means[0]:.1f}/{means[1]:.1f})",
+            f"{worst.covered:.1f} (misses {most[0]:.1f}/{most[1]:.1f}): {worst.design}"
+            if worst
+            else "",
             total,
             bool(holds),
         )
+
+    def inner(self, cell):
+        """The samples of a cell with five rows in every denominator; none where they are rare."""
+        if cell.solid is None or cell.solid.n > self.fewest * cell.n:
+            return cell.solid or cell
+        return cell.solid._replace(n=0)
+
+    def keeps(self, cell, slack):
+        """Whether one cell keeps its bars."""
+        least = self.least - slack * deviation(self.least, cell.n)
+        most = self.side_most + slack * deviation(self.side_most, cell.n)
+        return cell.covered >= least and max(cell.missed) <= most
 
 
 class RateBar(NamedTuple):
@@ -124,13 +143,15 @@ class RateBar(NamedTuple):
     def judge(self, cells, slack):
         """Whether cells keep the bars, each moved by `slack` standard errors."""
         cells = [cell for cell in cells if cell.n]
+        if not cells:
+            return NOTHING
         total = sum(cell.n for cell in cells)
         mean = np.mean([cell.percent for cell in cells])
         worst = max(cells, key=lambda cell: cell.percent)
         holds = mean >= self.mean_least - slack * deviation(self.mean_least, total) and all(
             cell.percent <= self.most + slack * deviation(self.most, cell.n) for cell in cells
         )
-        found = f"{worst.percent:.1f} at {worst.design}"
+        found = f"{worst.percent:.1f}: {worst.design}"
         return Finding(self.nominal, f"{mean:.1f}", found, total, bool(holds))
 
 

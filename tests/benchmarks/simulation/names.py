@@ -8,3 +8,4 @@ P_ROW = "p_value"  # of disparity and slices
 P_FAMILY = "p_adjusted"
 GAP_CORRECTED = "corrected"  # of gap: the estimate less its bias
 CLUSTERS = "cluster"  # the argument that names what binds rows
+SHRUNK = "shrunk"  # of interval(shrink=True)

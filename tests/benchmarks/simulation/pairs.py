@@ -9,7 +9,7 @@ import pandas as pd
 import pandas_tba as tba
 
 from .designs import SCALE
-from .findings import FAMILY, SIZE, SMOOTH, Rate, RateBar, judge_limits
+from .findings import FAMILY, NO_DIFFERENCE, SIZE, SMOOTH, Rate, RateBar, judge_limits, rate_of
 from .names import P_EQUAL_RECALLS, P_EQUIVALENT, P_NO_DIFFERENCE, P_NOT_INFERIOR
 from .studies import Study
 
@@ -142,15 +142,9 @@ def measure_limits(design, n_samples, generator, *, metrics=True):
     for names, one_class in questions(metrics):
         true = truths(design, names, one_class=one_class)
         for name, table in ask(cells, names, one_class=one_class).items():
-            table = table.rename(columns={"difference": "score"})
-            found[name] = judge_limits(design.name, table, true[name])
+            limits = table.assign(score=table["difference"])
+            found[name] = judge_limits(design.name, limits, true[name])
     return found
-
-
-def share_of(design, p_values, bound=0.05):
-    """How often a p-value is at most 0.05."""
-    p_values = p_values.dropna()
-    return Rate(design.name, len(p_values), int((p_values <= bound).sum()))
 
 
 def measure_ties(design, n_samples, generator, *, metrics=True):
@@ -162,8 +156,10 @@ def measure_ties(design, n_samples, generator, *, metrics=True):
             excludes = (table["low"] > 0) | (table["high"] < 0)
             apart = excludes != (table[P_NO_DIFFERENCE] < 0.05)
             found[f"p and limits disagree, {name}"] = Rate(design.name, len(table), apart.sum())
-            if abs(true[name]) < 1e-9:
-                found[f"p of a difference of 0, {name}"] = share_of(design, table[P_NO_DIFFERENCE])
+            if abs(true[name]) < NO_DIFFERENCE:
+                found[f"p of a difference of 0, {name}"] = rate_of(
+                    design.name, table[P_NO_DIFFERENCE]
+                )
     return found
 
 
@@ -171,19 +167,19 @@ def measure_equal(design, n_samples, generator):
     """How often the exact test finds a difference between equal recalls."""
     tables = ask(draw_cells(design, n_samples, generator), None)
     return {
-        f"p of equal recalls, {name}": share_of(design, table[P_EQUAL_RECALLS])
+        f"p of equal recalls, {name}": rate_of(design.name, table[P_EQUAL_RECALLS])
         for name, table in tables.items()
     }
 
 
 def measure_margin(design, n_samples, generator):
-    """Non-inferiority where the loss is the margin, equivalence where the difference is."""
-    cells, found = draw_cells(design, n_samples, generator), {}
-    true = truths(design, ["accuracy"])["accuracy"]
-    for column, sides in ((P_NOT_INFERIOR, cells), (P_EQUIVALENT, cells)):
-        table = ask(sides, ["accuracy"], margin=abs(true))["accuracy"]
-        found[f"{column} at the margin"] = share_of(design, table[column])
-    return found
+    """Non-inferiority and equivalence where the first model is worse by just the margin."""
+    cells, true = draw_cells(design, n_samples, generator), truths(design, ["accuracy"])["accuracy"]
+    table = ask(cells, ["accuracy"], margin=abs(true))["accuracy"]
+    return {
+        "not inferior at the margin": rate_of(design.name, table[P_NOT_INFERIOR]),
+        "equivalent at the margin": rate_of(design.name, table[P_EQUIVALENT]),
+    }
 
 
 NEVER = RateBar("0", 0, 0)
@@ -198,25 +194,13 @@ AT_MARGIN = tuple(
 )
 
 STUDIES = (
-    Study(
-        *("compare", "9 designs", NINE, partial(measure_limits, metrics=False), 3_000, SMOOTH),
-        short=500,
-    ),
-    Study(
-        *("compare, metrics", "9 designs", NINE, measure_limits, 3_000, SMOOTH),
-        short=500,
-    ),
-    Study(
-        *("compare, metrics", "6 designs of ties", TIES, measure_ties, 3_000, SIZE, DISAGREE),
-        short=500,
-    ),
-    Study(
-        *("compare", "5 designs of equal recalls", EQUAL, measure_equal, 3_000, SIZE),
-        short=500,
-    ),
-    Study(
-        *("compare", "10 and 20 classes", MANY_CLASSES),
-        *(partial(measure_limits, metrics=False), 2_000, SMOOTH),
-    ),
+    Study("compare", "9 designs", NINE, partial(measure_limits, metrics=False), 3_000, SMOOTH,
+          short=500),
+    Study("compare, metrics", "9 designs", NINE, measure_limits, 3_000, SMOOTH, short=500),
+    Study("compare, metrics", "6 designs of ties", TIES, measure_ties, 3_000, SIZE, DISAGREE,
+          short=500),
+    Study("compare", "5 designs of equal recalls", EQUAL, measure_equal, 3_000, SIZE, short=500),
+    Study("compare", "10 and 20 classes", MANY_CLASSES,
+          partial(measure_limits, metrics=False), 2_000, SMOOTH),
     Study("compare, margin", "3 designs at the margin", AT_MARGIN, measure_margin, 3_000, FAMILY),
-)
+)  # fmt: skip

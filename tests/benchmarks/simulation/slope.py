@@ -51,10 +51,7 @@ def measure_limits(design, n_samples, generator):
 AT_LEAST = SMOOTH._replace(mean=(94, 100))  # of second order where class sizes are equal
 
 STUDIES = (
-    Study(
-        *("diagnose", "8 designs of equal recalls", EQUAL, measure_slope, 4_000, FAMILY),
-        bars={"limits of the slope": AT_LEAST},
-        short=1_000,
-    ),
+    Study("diagnose", "8 designs of equal recalls", EQUAL, measure_slope, 4_000, FAMILY,
+          {"limits of the slope": AT_LEAST}, short=1_000),
     Study("diagnose", "6 designs of unequal recalls", UNEQUAL, measure_limits, 4_000, AT_LEAST),
-)
+)  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 from .findings import CoverageBar, Finding, RateBar
 
 SEED = 20_250_601
-SLACK = 3.0  # standard errors that the bars of the short version are moved by
+SLACK = 3.0  # standard errors that bars are moved by where there are fewer samples
 
 
 class Study(NamedTuple):
@@ -25,7 +25,7 @@ class Study(NamedTuple):
     measure: Callable[..., dict[str, Any]]
     samples: int
     bar: CoverageBar | RateBar
-    bars: dict[str, CoverageBar | RateBar] = {}  # of lines that have others
+    bars: dict[str, CoverageBar | RateBar] | None = None  # of lines that have others
     short: int = 0  # samples of the short version, which leaves the study out at 0
     short_designs: tuple[Any, ...] | None = None
 
@@ -41,12 +41,16 @@ class Line(NamedTuple):
 
 def seeded(study, position):
     """A source of draws of its own for each design, whatever else runs."""
-    return np.random.default_rng([SEED, zlib.crc32(study.name.encode()), position])
+    return np.random.default_rng(
+        [SEED, zlib.crc32(f"{study.name}, {study.population}".encode()), position]
+    )
 
 
 def run(study, *, is_short=False, share=1.0):
     """Lines of one study; one that breaks is a line that does not hold."""
-    designs = study.short_designs if is_short and study.short_designs else study.designs
+    designs, population = study.designs, study.population
+    if is_short and study.short_designs:
+        designs, population = study.short_designs, f"{len(study.short_designs)} of {population}"
     n_samples = max(round((study.short if is_short else study.samples) * share), 10)
     cells, start = defaultdict(list), time.perf_counter()
     try:
@@ -60,11 +64,10 @@ def run(study, *, is_short=False, share=1.0):
         where = traceback.extract_tb(error.__traceback__)[-1]
         text = f"{type(error).__name__}: {error} ({where.name})".replace("\n", " ")
         finding = Finding("", text[:160], "", 0, holds=False)
-        return [Line(study.name, "", study.population, finding)], time.perf_counter() - start
-    slack = SLACK if is_short else 0.0
+        return [Line(study.name, "", population, finding)], time.perf_counter() - start
+    slack, bars = SLACK if is_short or share < 1 else 0.0, study.bars or {}
     lines = [
-        Line(study.name, what, study.population, study.bars.get(what, study.bar).judge(of, slack))
+        Line(study.name, what, population, bars.get(what, study.bar).judge(of, slack))
         for what, of in cells.items()
-        if any(cell.n for cell in of)
     ]
     return lines, time.perf_counter() - start

@@ -6,10 +6,22 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from . import clusters, gates, groups, mutations, pairs, single_metrics, slope, weights
-from .studies import run
+from . import (
+    clusters,
+    gates,
+    groups,
+    mutations,
+    pairs,
+    searched,
+    shrinkage,
+    single_metrics,
+    slope,
+    weights,
+)
 
-PARTS = (single_metrics, slope, pairs, groups, gates, weights, clusters)
+PARTS = (
+    single_metrics, searched, slope, shrinkage, pairs, groups, gates, weights, clusters
+)  # fmt: skip
 STUDIES = tuple(study for part in PARTS for study in part.STUDIES)
 HEADS = ("what", "designs", "nominal %", "found %", "worst cell %", "samples", "holds")
 
