@@ -86,9 +86,9 @@ def test_bars_of_coverage(misses, holds):
 
 def test_a_cell_is_judged_where_every_denominator_has_five_rows():
     good = [Limits(f"good {i}", 1000, 15, 15, 0) for i in range(9)]
-    bad = Limits("bad", 1000, 15, 15, 0, Limits("bad", 500, 0, 100, 0))
+    bad = Limits("bad", 1000, 15, 15, 0, Limits("bad", 600, 0, 120, 0))
     assert not SMOOTH.judge([*good, bad], 0).holds
-    rare = bad._replace(solid=Limits("bad", 50, 0, 25, 0))
+    rare = bad._replace(solid=Limits("bad", 400, 0, 80, 0))
     assert SMOOTH.judge([*good, rare], 0).holds
 
 

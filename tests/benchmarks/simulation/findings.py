@@ -91,7 +91,9 @@ class CoverageBar(NamedTuple):
     least: float = 88
     side_mean: float = 4
     side_most: float = 9
-    fewest: float = 0.1  # share of samples with five rows in every denominator that makes a cell
+    # Where fewer samples than this share have five rows in every denominator they make no cell:
+    # so rare a selection moves the coverage by itself.
+    fewest: float = 0.5
 
     def judge(self, cells, slack):
         """Whether cells keep the bars, each moved by `slack` standard errors."""
