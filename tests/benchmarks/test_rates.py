@@ -150,3 +150,8 @@ def test_the_table_is_written_and_the_exit_code_says_whether_it_holds(tmp_path, 
     assert written.splitlines()[0] == f"| {' | '.join(table.HEADS)} |"
     assert written.count("| yes |") == 5
     assert "5 of 5 lines hold." in capsys.readouterr().out
+
+
+def test_a_selection_of_no_study_is_an_error():
+    with pytest.raises(SystemExit, match="^no study has 'nothing' in its name$"):
+        table.main(["--only", "nothing"])

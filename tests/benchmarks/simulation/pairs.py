@@ -8,7 +8,7 @@ import pandas as pd
 
 import pandas_tba as tba
 
-from .designs import SCALE
+from .designs import against_rest, as_groups, expected
 from .findings import FAMILY, NO_DIFFERENCE, SIZE, SMOOTH, Rate, RateBar, judge_limits, rate_of
 from .names import P_EQUAL_RECALLS, P_EQUIVALENT, P_NO_DIFFERENCE, P_NOT_INFERIOR
 from .studies import Study
@@ -103,10 +103,8 @@ def draw_cells(design, n_samples, generator):
 
 def ask(cells, names, *, one_class=False, **options):
     """What compare says of each sample, by metric, or by exponent without metrics."""
-    pos_label = 1 if one_class else None
     frame = as_frame(cells, one_class=one_class)
-    if not one_class and cells.shape[-1] == 2:
-        pos_label = 1
+    pos_label = 1 if one_class or cells.shape[-1] == 2 else None
     pairs = tba.count_pairs(frame, y_pred=["a", "b"], by="sample", pos_label=pos_label)
     if names is None:
         table = tba.compare(pairs, t=EXPONENTS, **options)
@@ -117,13 +115,9 @@ def ask(cells, names, *, one_class=False, **options):
 
 def truths(design, names, *, one_class=False):
     """True differences, from the scores of either model."""
-    cells = np.rint(design.cells * SCALE).astype(int)
+    cells = expected(design.cells)
     both = np.stack([cells.sum(axis=2), cells.sum(axis=1)])
-    if one_class:
-        rest = np.stack([both[:, :-1].sum(axis=1), both[:, -1]], axis=1)
-        both = np.stack([rest[..., :-1].sum(axis=-1), rest[..., -1]], axis=-1)
-    pos_label = 1 if both.shape[-1] == 2 else None
-    counts = tba.ConfusionCounts.from_matrix(both, groups=["a", "b"], pos_label=pos_label)
+    counts = as_groups(against_rest(both) if one_class else both)
     if names is None:
         scores = tba.score(counts, t=EXPONENTS)
         return {f"tba, t = {t:g}": scores[t].iloc[0] - scores[t].iloc[1] for t in EXPONENTS}
@@ -131,7 +125,7 @@ def truths(design, names, *, one_class=False):
     return {name: values[name].iloc[0] - values[name].iloc[1] for name in names}
 
 
-def questions(metrics):
+def questions(*, metrics):
     """Names of metrics and whether they are of one class."""
     return ((OVERALL, False), (ONE_CLASS, True)) if metrics else ((None, False),)
 
@@ -139,7 +133,7 @@ def questions(metrics):
 def measure_limits(design, n_samples, generator, *, metrics=True):
     """Limits of differences."""
     cells, found = draw_cells(design, n_samples, generator), {}
-    for names, one_class in questions(metrics):
+    for names, one_class in questions(metrics=metrics):
         true = truths(design, names, one_class=one_class)
         for name, table in ask(cells, names, one_class=one_class).items():
             limits = table.assign(score=table["difference"])
@@ -147,15 +141,17 @@ def measure_limits(design, n_samples, generator, *, metrics=True):
     return found
 
 
-def measure_ties(design, n_samples, generator, *, metrics=True):
+def measure_ties(design, n_samples, generator):
     """How often a difference of 0 is found, in metrics that tie; p and limits that disagree."""
     cells, found = draw_cells(design, n_samples, generator), {}
-    for names, one_class in questions(metrics):
+    for names, one_class in questions(metrics=True):
         true = truths(design, names, one_class=one_class)
         for name, table in ask(cells, names, one_class=one_class).items():
             excludes = (table["low"] > 0) | (table["high"] < 0)
             apart = excludes != (table[P_NO_DIFFERENCE] < 0.05)
-            found[f"p and limits disagree, {name}"] = Rate(design.name, len(table), apart.sum())
+            found[f"p and limits disagree, {name}"] = Rate(
+                design.name, len(table), int(apart.sum())
+            )
             if abs(true[name]) < NO_DIFFERENCE:
                 found[f"p of a difference of 0, {name}"] = rate_of(
                     design.name, table[P_NO_DIFFERENCE]

@@ -43,7 +43,7 @@ def parse(argv):
     """Arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true", help="fewer samples, wider bars")
-    parser.add_argument("--only", default="", help="studies whose name holds this text")
+    parser.add_argument("--only", default="", help="studies whose name or designs hold this text")
     parser.add_argument("--share", type=float, default=1.0, help="of the samples, for a first look")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--write", type=Path, help="file that takes the table")
@@ -72,8 +72,11 @@ def main(argv=None):
     studies = [
         study
         for study in STUDIES
-        if arguments.only in study.name and (study.short or not arguments.short)
+        if arguments.only in f"{study.name}, {study.population}"
+        and (study.short or not arguments.short)
     ]
+    if not studies:
+        raise SystemExit(f"no study has {arguments.only!r} in its name")
     lines = list(run_all(studies, arguments))
     table = as_table(lines)
     print(table)
