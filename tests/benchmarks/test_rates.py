@@ -153,5 +153,5 @@ def test_the_table_is_written_and_the_exit_code_says_whether_it_holds(tmp_path, 
 
 
 def test_a_selection_of_no_study_is_an_error():
-    with pytest.raises(SystemExit, match="^no study has 'nothing' in its name$"):
+    with pytest.raises(SystemExit, match=r"^no study has 'nothing' in its name$"):
         table.main(["--only", "nothing"])
