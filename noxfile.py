@@ -139,7 +139,13 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def coverage(session: nox.Session) -> None:
-    """Measure for minutes how often intervals hold the true value, and tests find what is not."""
+    """Simulate for half an hour what is claimed about rates; arguments go to the script."""
     session.install(".")
-    for script in ("coverage", "worst", "sizes"):
-        session.run("python", f"tests/benchmarks/{script}.py")
+    session.run("python", "tests/benchmarks/rates.py", "--jobs", "2", *session.posargs)
+
+
+@nox.session(default=False)
+def coverage_short(session: nox.Session) -> None:
+    """Simulate for a minute what is claimed about rates, with bars that leave room for chance."""
+    session.install(".")
+    session.run("python", "tests/benchmarks/rates.py", "--short", "--jobs", "2", *session.posargs)

@@ -1,0 +1,11 @@
+"""What the library claims about rates, simulated: coverage, false alarms, verdicts.
+
+python tests/benchmarks/rates.py [--short] [--only TEXT] [--jobs 2] [--write FILE]
+"""
+
+import sys
+
+from simulation.table import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Simulation of what the public functions claim about rates: coverage, false alarms, verdicts."""
