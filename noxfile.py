@@ -116,6 +116,12 @@ def pictures(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def accessor(session: nox.Session) -> None:
+    """Write the methods of df.tba and df.tba.plot anew from the functions over counts."""
+    session.run("python", "docs/scripts/make_accessor.py")
+
+
+@nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
     """Count thousands of frames of anything, which takes minutes; arguments go to pytest."""
     session.install(".", *group("test"))
