@@ -32,6 +32,13 @@ def types(session: nox.Session) -> None:
     session.run("mypy", *session.posargs)
 
 
+@nox.session(default=False)
+def pyright(session: nox.Session) -> None:
+    """Check the example of typed code with pyright too, which fetches itself from npm."""
+    session.install(".", *group("pyright"))
+    session.run("pyright", *(session.posargs or ["tests/typed.py"]))
+
+
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the tests on the Python that runs nox; arguments go to pytest."""

@@ -303,9 +303,12 @@ def test_attrs_hold_the_number_of_rows_left_out(frame):
 
 def test_the_example_for_typed_code_runs():
     held = runpy.run_path(str(Path(__file__).parent / "typed.py"))
-    expected = tba.load_income().tba(y_pred="forest").metrics(by="sex")
-    for name in ("table", "same"):
-        assert_frame_equal(held[name], expected)
+    forest = tba.load_income().tba(y_pred="forest")
+    assert_frame_equal(held["table"], forest.metrics(by="sex"))
+    assert_series_equal(held["of_counts"], forest.score(by="sex", t=0))
+    assert held["at_one_t"] == held["over_t"][0.5] == forest.score(t=0.5)
+    assert held["of_arrays"] == held["over_t"][0]
+    assert held["text"] == forest.report(t=0).to_markdown()
 
 
 ASKS = {
