@@ -31,8 +31,8 @@ class Rewriter:
     def example_of(self, function: str, text: str) -> str:
         """The example with the method; as it was where the rules do not suffice."""
         try:
-            lines = [*self._lines(doctest.DocTestParser().get_examples(text))]
-        except NoRuleError:
+            lines = [*self._lines(doctest.DocTestParser().parse(text))]
+        except ValueError:
             return text
         code = "\n".join(line for line in lines if line.startswith((">>> ", "... ")))
         is_short = max(map(len, code.splitlines()), default=0) <= self.width + len(">>> ")
@@ -42,10 +42,16 @@ class Rewriter:
             lines[0] = lines[0].replace("import pandas_tba", "import pandas as pd, pandas_tba")
         return "\n".join(lines)
 
-    def _lines(self, examples: list[doctest.Example]) -> Iterator[str]:
+    def _lines(self, examples: list[str | doctest.Example]) -> Iterator[str]:
         """Statements, with what they print."""
         bound: dict[str, Bound] = {}
         for example in examples:
+            if isinstance(example, str):
+                if example.strip():  # prose
+                    raise NoRuleError
+                continue
+            if not example.source.isascii():  # the parser counts bytes
+                raise NoRuleError
             for statement in self._statements(example.source.rstrip("\n"), bound):
                 yield ">>> " + statement.replace("\n", "\n... ")
             yield from example.want.splitlines()
@@ -58,17 +64,20 @@ class Rewriter:
             is_short = held.code == "df.tba"
             bound[source.partition(" ")[0]] = Bound((), "df.tba" if is_short else "preds", held.how)
             return [*held.lines, *([] if is_short else [f"preds = {held.code}"])]
-        calls = (call for call in ast.walk(node) if isinstance(call, ast.Call))
-        for call, asked in ((call, self._asked(source, call, bound)) for call in calls):
-            if asked:
-                start, end = _span(source, call)
-                before, code, rest = [*asked.lines], asked.code, source[end:]
-                if start == 0 and len(code + rest) > self.width:
-                    before, code = [*before, f"table = {code}"], "table"
-                return [*before, source[:start] + code + rest]
-        if any(isinstance(name, ast.Name) and name.id in bound for name in ast.walk(node)):
+        calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
+        found = ((call, self._asked(source, call, bound)) for call in calls)
+        call, asked = next(((call, asked) for call, asked in found if asked), (None, None))
+        before = []
+        if call and asked:
+            start, end = _span(source, call)
+            before, code, rest = [*asked.lines], asked.code, source[end:]
+            if start == 0 and len(code + rest) > self.width:
+                before, code = [*before, f"table = {code}"], "table"
+            source = source[:start] + code + rest
+        names = {name.id for name in ast.walk(ast.parse(source)) if isinstance(name, ast.Name)}
+        if names & {*bound}:  # counts are needed after all
             raise NoRuleError
-        return [source]
+        return [*before, source]
 
     def _asked(self, source: str, call: ast.Call, bound: dict[str, Bound]) -> Bound | None:
         """The call of a method in place of that of a function."""
@@ -87,7 +96,7 @@ class Rewriter:
         return held._replace(code=f"{held.code}.{self.methods[callee]}({given})")
 
 
-class NoRuleError(Exception):
+class NoRuleError(ValueError):
     """The example is none of those that can be written anew."""
 
 
@@ -104,6 +113,8 @@ def _counted(source: str, call: ast.expr) -> Bound | None:
         return Bound((), f"{frame}.tba({names})" if names else f"{frame}.tba", how)
     if callee == "tba.ConfusionCounts.from_matrix" and not words:
         cells = ast.literal_eval(call.args[0])
+        if not all(isinstance(number, int) for of_class in cells for number in of_class):
+            raise NoRuleError
         rows = " + ".join(
             f"[({true}, {predicted})] * {number}"
             for true, of_class in enumerate(cells)
@@ -128,7 +139,8 @@ def _scored(source: str, call: ast.Call, words: dict[str | None, str]) -> Bound:
 
 def _segment(source: str, node: ast.AST) -> str:
     """Code of a node, on one line."""
-    return " ".join((ast.get_source_segment(source, node) or "").split())
+    code = ast.get_source_segment(source, node) or ""
+    return ast.unparse(node).replace("'", '"') if "\n" in code else code
 
 
 def _span(source: str, node: ast.expr) -> tuple[int, int]:

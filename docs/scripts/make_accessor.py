@@ -47,9 +47,9 @@ class Counted(NamedTuple):
     function: str
     module: str  # of the function that counts
     given: tuple[str, ...]  # to it
-    replaces: tuple[str, ...]  # parameters of the function that is asked
-    kind: str = "counts"  # what the function takes
+    kind: str  # of what the function is asked with, in place of a frame
     parameters: tuple[str, ...] = HOW_TO_COUNT
+    replaces: tuple[str, ...] = ()  # parameters of the function beside the first
     suffix: str = ""  # of the name of the function that is asked
 
 
@@ -58,29 +58,28 @@ COUNTS = Counted(
     "count_frame",
     "pandas_tba.engines.pandas_frames",
     ("self._frame", "self._columns", *_HOW),
-    ("counts",),
+    "counts",
 )
 TRUTH = COUNTS._replace(given=("self._frame", "self._truth", *_HOW))
 PAIRS = Counted(
     "pair_frame",
     "pandas_tba.engines.pandas_pairs",
     ("self._frame", "self._columns", "row=self._columns.row", *_HOW),
-    ("pairs",),
     "counts of pairs",
 )
 SCORES = Counted(
     "scored_rows",
     "pandas_tba.questions.score_columns",
     ("self._frame", "self._columns", "by=by", "dropna=dropna"),
-    ("y_true", "y_score", "pos_label", "groups"),
     "arrays",
     ("by", "dropna"),
+    ("y_score", "pos_label", "groups"),
     "_table",
 )
 # The type of its first parameter says what a function needs; some need something else, or more.
 BY_TYPE = {"ConfusionCounts": COUNTS, "PairedCounts": PAIRS}
 BY_NAME = {"choose_t": TRUTH, "sweep": SCORES, "best_threshold": SCORES}
-FILLED = {"report": {"pairs": "report.pairs_of_models(self._frame, self._columns)"}}
+FILLED = {"report": {"pairs": "{module}.pairs_of_models(self._frame, self._columns)"}}
 
 PARAMETERS = {"by": "Any = None", "dropna": "bool = False", "observed": "bool = True"}
 ERRORS = "ColumnError, InputError, KindError\n    If the frame cannot be counted, as in `count`."
@@ -115,7 +114,8 @@ class Method(NamedTuple):
     @property
     def dropped(self) -> set[str]:
         """Parameters of the function that the method does not have."""
-        return {*self.counted.replaces, *FILLED.get(self.function.name, ())}
+        filled = FILLED.get(self.function.name, ())
+        return {next(iter(self.function.parameters)), *self.counted.replaces, *filled}
 
     @property
     def imports(self) -> list[Import]:
@@ -261,7 +261,8 @@ def parameters_of(definition: ast.FunctionDef) -> dict[str, str]:
 
 def code_of(node: ast.AST | None) -> str:
     """An annotation or a default as code."""
-    return ast.unparse(node).replace("'", '"') if node else "Any"
+    code = ast.unparse(node) if node else "Any"
+    return code if '"' in code else code.replace("'", '"')
 
 
 def names_in(method: Method, part: str) -> Iterator[Import]:
@@ -380,7 +381,11 @@ def definitions_of(method: Method, known: set[Import]) -> Iterator[str]:
     needed = {*method.imports} - known
     lines = [f'        {mark}"""{docstring}\n        """']
     lines += [textwrap.indent(imports(needed), " " * 8), ""] if needed else []
-    yield "\n".join([signature_of(method, last), *lines, f"        return {asked_of(method)}"])
+    text = "\n".join([signature_of(method, last), *lines, f"        return {asked_of(method)}"])
+    for line in text.splitlines():
+        if len(line) > WIDTH and re.match(r" {8}(\w+: |>>> |\.\.\. )", line):
+            raise ValueError(f"{method.function.name}: too long for a method: {line.strip()}")
+    yield text
 
 
 def signature_of(method: Method, definition: ast.FunctionDef) -> str:
@@ -396,14 +401,11 @@ def signature_of(method: Method, definition: ast.FunctionDef) -> str:
 def asked_of(method: Method) -> str:
     """The call of the function."""
     function, counted = method.function, method.counted
+    module = method.imports[1].name
     filled = FILLED.get(function.name, {})
     given = [call_of(counted.function, counted.given, 12)]
-    given += [
-        f"{name}={filled.get(name, name)}"
-        for name in function.parameters
-        if name not in counted.replaces
-    ]
-    module = method.imports[1].name
+    kept = [name for name in function.parameters if name in filled or name not in method.dropped]
+    given += [f"{name}={filled.get(name, name).format(module=module)}" for name in kept]
     return call_of(f"{module}.{function.name}{counted.suffix}", given, 8, len("return "))
 
 
@@ -427,6 +429,8 @@ def imports(needed: Iterable[Import]) -> str:
     for (place, is_from, module), found in sorted(by_line.items()):
         names = sorted(found, key=lambda name: (not name.isupper(), name[0].islower(), name))
         line = f"from {module} import {', '.join(names)}" if is_from else f"import {names[0]}"
+        if len(line) > WIDTH - 8:
+            line = call_of(f"from {module} import ", names, 0)
         blocks.setdefault(place, []).append(line)
     return "\n\n".join("\n".join(lines) for lines in blocks.values())
 
