@@ -384,6 +384,7 @@ def section(doc, heading):
     )[1]
 
 
+@pytest.mark.skipif(sys.flags.optimize > 1, reason="docstrings are stripped")
 def test_help_shows_parameters_units_result_and_example():
     text = pydoc.render_doc(pd.DataFrame({"y_true": [1]}).tba.interval, renderer=pydoc.plaintext)
     for line in (

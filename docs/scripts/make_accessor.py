@@ -196,9 +196,6 @@ def methods_of(accessor: Accessor) -> Iterator[Method]:
             yield Method(name.removeprefix(accessor.prefix), function, counted)
 
 
-# Reading the package
-
-
 def path_of(module: str) -> Path:
     """The file of a module."""
     path = ROOT.joinpath(*module.split("."))
@@ -284,9 +281,6 @@ def origin_of(name: str, module: str) -> Import:
     return known.get(name, Import(module, name))
 
 
-# Docstrings
-
-
 def sections_of(definition: ast.AST) -> dict[str, str]:
     """Parts of a docstring by their headings; the first part has none."""
     text = ast.get_docstring(definition) or ""  # type: ignore[arg-type]
@@ -358,9 +352,6 @@ def rewriter() -> Rewriter:
     return Rewriter(methods, of_scores, WIDTH - len("        >>> "))
 
 
-# Writing code as the formatter does
-
-
 def indented(text: str, by: str = "    ") -> str:
     """Lines after the first moved to the right."""
     return text.replace("\n", f"\n{by}").replace(f"\n{by}\n", "\n\n")
@@ -419,12 +410,11 @@ def call_of(function: str, given: Iterable[str], indent: int, taken: int = 0) ->
 
 
 def imports(needed: Iterable[Import]) -> str:
-    """Lines that import, in the usual order."""
+    """Lines that import, in the order and layout that the formatter keeps."""
     by_line: dict[tuple[int, bool, str], list[str]] = {}
     for module, name, alias in needed:
-        if module != "builtins":
-            line = by_line.setdefault((origin_order(module), bool(name), module), [])
-            line.append(f"{name or module} as {alias}" if alias else name or module)
+        line = by_line.setdefault((origin_order(module), bool(name), module), [])
+        line.append(f"{name or module} as {alias}" if alias else name or module)
     blocks: dict[int, list[str]] = {}
     for (place, is_from, module), found in sorted(by_line.items()):
         names = sorted(found, key=lambda name: (not name.isupper(), name[0].islower(), name))
