@@ -354,7 +354,7 @@ def rewriter() -> Rewriter:
 
 def indented(text: str, by: str = "    ") -> str:
     """Lines after the first moved to the right."""
-    return text.replace("\n", f"\n{by}").replace(f"\n{by}\n", "\n\n")
+    return textwrap.indent(text, by).removeprefix(by)
 
 
 def is_overloaded(method: Method) -> bool:
@@ -420,9 +420,10 @@ def imports(needed: Iterable[Import]) -> str:
         names = sorted(found, key=lambda name: (not name.isupper(), name[0].islower(), name))
         line = f"from {module} import {', '.join(names)}" if is_from else f"import {names[0]}"
         if len(line) > WIDTH - 8:
-            line = call_of(f"from {module} import ", names, 0)
+            lines = "".join(f"    {name},\n" for name in names)
+            line = f"from {module} import (\n{lines})"
         blocks.setdefault(place, []).append(line)
-    return "\n\n".join("\n".join(lines) for lines in blocks.values())
+    return "\n\n".join("\n".join(block) for block in blocks.values())
 
 
 def origin_order(module: str) -> int:
