@@ -32,6 +32,13 @@ def types(session: nox.Session) -> None:
     session.run("mypy", *session.posargs)
 
 
+@nox.session(default=False)
+def pyright(session: nox.Session) -> None:
+    """Check the example of typed code with pyright too, which fetches itself from npm."""
+    session.install(".", *group("pyright"))
+    session.run("pyright", *(session.posargs or ["tests/typed.py"]))
+
+
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the tests on the Python that runs nox; arguments go to pytest."""
@@ -113,6 +120,12 @@ def pictures(session: nox.Session) -> None:
     session.install(".", *group("test"))
     session.run("python", "docs/scripts/make_gallery.py")
     session.run("pytest", "tests/plots/test_pictures.py", "--accept")
+
+
+@nox.session(default=False)
+def accessor(session: nox.Session) -> None:
+    """Write the methods of df.tba and df.tba.plot anew from the functions over counts."""
+    session.run("python", "docs/scripts/make_accessor.py")
 
 
 @nox.session(default=False)

@@ -1,7 +1,10 @@
 """df.tba is a door: same questions, same shapes, nothing of its own."""
 
+import ast
 import inspect
 import json
+import pydoc
+import re
 import runpy
 import sys
 import warnings
@@ -10,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from make_accessor import ACCESSORS, entries_of, methods_of, path_of, text_of
 from pandas.testing import assert_frame_equal, assert_series_equal
 
 import pandas_tba as tba
@@ -299,9 +303,12 @@ def test_attrs_hold_the_number_of_rows_left_out(frame):
 
 def test_the_example_for_typed_code_runs():
     held = runpy.run_path(str(Path(__file__).parent / "typed.py"))
-    expected = tba.load_income().tba(y_pred="forest").metrics(by="sex")
-    for name in ("table", "same"):
-        assert_frame_equal(held[name], expected)
+    forest = tba.load_income().tba(y_pred="forest")
+    assert_frame_equal(held["table"], forest.metrics(by="sex"))
+    assert_series_equal(held["of_counts"], forest.score(by="sex", t=0))
+    assert held["at_one_t"] == held["over_t"][0.5] == forest.score(t=0.5)
+    assert held["of_arrays"] == held["over_t"][0]
+    assert held["text"] == forest.report(t=0).to_markdown()
 
 
 ASKS = {
@@ -338,7 +345,74 @@ def test_ipython_completes_the_methods(frame):
         assert not {text for text in texts if text.startswith("_")}
 
 
+@pytest.mark.parametrize("accessor", ACCESSORS, ids=lambda accessor: accessor.name)
+def test_methods_are_those_of_the_functions_as_they_are_now(accessor):
+    found = path_of(accessor.module).read_text(encoding="utf-8")
+    assert found == text_of(accessor), "run `nox -s accessor`"
+
+
+WRITTEN = [(accessor, method) for accessor in ACCESSORS for method in methods_of(accessor)]
+
+
+def test_every_function_over_counts_has_a_method():
+    functions = [name for name in tba.__all__ if inspect.isfunction(getattr(tba, name))]
+    first = {
+        name: next(iter(inspect.signature(getattr(tba, name)).parameters), "") for name in functions
+    }
+    over_counts = {name for name, argument in first.items() if argument in ("counts", "pairs")}
+    asked = {method.function.name for _, method in WRITTEN}
+    assert asked == over_counts | {"sweep", "best_threshold"}
+
+
 @pytest.mark.skipif(sys.flags.optimize > 1, reason="docstrings are stripped")
-@pytest.mark.parametrize("name", [*FUNCTIONS, *ASKED, "compare", "counts"])
-def test_every_method_says_where_to_read_on(name):
-    assert "see `" in getattr(tba.TbaAccessor, name).__doc__
+@pytest.mark.parametrize(("accessor", "method"), WRITTEN, ids=lambda part: part.name)
+def test_a_method_carries_its_whole_documentation(accessor, method):
+    written = getattr(getattr(tba, accessor.name), method.name)
+    doc, of_function = inspect.getdoc(written), inspect.getdoc(getattr(tba, method.function.name))
+    assert doc.startswith(of_function.partition("\n\n")[0] + "\n\nFor ")
+    assert f" see `pandas_tba.{method.function.name}`." in doc
+    documented = [name for names, _, _ in entries_of(section(doc, "Parameters")) for name in names]
+    assert documented == [*inspect.signature(written).parameters][1:]
+    assert section(doc, "Returns") == section(of_function, "Returns")
+    assert f".{method.name}(" in section(doc, "Examples") or method.name == "crossings"
+
+
+def section(doc, heading):
+    """One part of a docstring."""
+    return re.search(
+        rf"^{heading}\n-+\n(.*?)(\n\n\w[\w ]*\n---|\Z)", doc, re.MULTILINE | re.DOTALL
+    )[1]
+
+
+@pytest.mark.skipif(sys.flags.optimize > 1, reason="docstrings are stripped")
+def test_help_shows_parameters_units_result_and_example():
+    text = pydoc.render_doc(pd.DataFrame({"y_true": [1]}).tba.interval, renderer=pydoc.plaintext)
+    for line in (
+        "    by : key, or list of keys, optional",
+        "    level : float, default 0.95",
+        "        Probability with which the interval shall hold the true value.",
+        "        Columns n (rows), min_support (rows of the smallest class), n_absent (classes without",
+        '    >>> df.tba.interval(t=0)[["score", "low", "high", "n_eff"]].round(3)',
+    ):
+        assert line in text.splitlines()
+
+
+@pytest.mark.skipif(sys.flags.optimize > 1, reason="docstrings are stripped")
+def test_names_are_documented_as_those_of_count():
+    of_count = entries_of(section(inspect.getdoc(tba.count), "Parameters"))
+    held = entries_of(section(inspect.getdoc(tba.TbaAccessor.__call__), "Parameters"))
+    words = {names[0]: (kind, text.split()) for names, kind, text in held}
+    for (name,), kind, text in of_count:
+        if name in words and name != "y_score":  # which may be a mapping here
+            assert words[name] == (kind, text.replace("Pandas only.", "").split()), name
+
+
+@pytest.mark.parametrize("accessor", ACCESSORS, ids=lambda accessor: accessor.name)
+def test_a_method_does_nothing_but_ask(accessor):
+    tree = ast.parse(path_of(accessor.module).read_text(encoding="utf-8"))
+    (body,) = (node.body for node in tree.body if isinstance(node, ast.ClassDef))
+    methods = [node for node in body if isinstance(node, ast.FunctionDef)]
+    assert [type(node) for node in body] == [ast.Expr, *[ast.FunctionDef] * len(methods)]
+    for method in methods:
+        kinds = [type(line) for line in method.body if not isinstance(line, ast.ImportFrom)]
+        assert kinds == ([ast.Expr] if method.decorator_list else [ast.Expr, ast.Return])

@@ -19,6 +19,7 @@ ORDER = [
     "questions",
     "plots",
     "reports",
+    "accessor_base",
     "accessor",
     "cli",
 ]

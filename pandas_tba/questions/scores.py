@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +51,26 @@ FloatArray = npt.NDArray[np.float64]
 Absent: TypeAlias = Literal["nan", "exclude", "raise"]
 
 
+@overload
+def score(
+    counts: ConfusionCounts,
+    *,
+    t: float = 0.5,
+    prevalence: Prevalence = "own",
+    absent: Absent = "nan",
+    adjusted: bool = False,
+    smoothing: float = 0.0,
+) -> float | pd.Series: ...
+@overload
+def score(
+    counts: ConfusionCounts,
+    *,
+    t: Iterable[float],
+    prevalence: Prevalence = "own",
+    absent: Absent = "nan",
+    adjusted: bool = False,
+    smoothing: float = 0.0,
+) -> pd.Series | pd.DataFrame: ...
 def score(
     counts: ConfusionCounts,
     *,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib import resources
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pandas as pd
@@ -106,6 +106,10 @@ class Report:
         check_choice("section", section, self.sections)
         return next(part.frame.copy() for part in self.parts if part.name == section)
 
+    @overload
+    def to_markdown(self, path: None = None) -> str: ...
+    @overload
+    def to_markdown(self, path: str | os.PathLike[str]) -> None: ...
     def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Text in GitHub's Markdown, or a file of it.
 
@@ -130,6 +134,10 @@ class Report:
             lines += [f"## {part.title}", "", *_markdown_of(part)]
         return written("\n".join(lines), target)
 
+    @overload
+    def to_html(self, path: None = None) -> str: ...
+    @overload
+    def to_html(self, path: str | os.PathLike[str]) -> None: ...
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Page that holds all it needs, or a file of it.
 

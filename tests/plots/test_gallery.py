@@ -32,7 +32,7 @@ def texts_in(shown):
 
 
 def test_every_method_has_a_picture():
-    methods = {name for name in vars(TbaPlot) if not name.startswith("_")}
+    methods = {name for name in dir(TbaPlot) if not name.startswith("_")}
     assert {re.findall(r"\.plot\.(\w+)\(", picture.lines)[-1] for picture in PICTURES} == methods
 
 

@@ -746,7 +746,7 @@ def test_a_method_takes_what_its_function_takes(name, function):
 
 def test_the_door_shows_what_can_be_drawn(income):
     shown = repr(income.tba.plot)
-    methods = [name for name in vars(TbaPlot) if not name.startswith("_")]
+    methods = [name for name in dir(TbaPlot) if not name.startswith("_")]
     assert len(methods) == 6
     assert all(f".{name}(" in shown for name in methods)
 
