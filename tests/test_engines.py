@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import uuid
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ from predictions import (
 
 import pandas_tba as tba
 from pandas_tba.columns import Columns
+from pandas_tba.engines import count_batches
 
 # pandera imports pyspark where it is installed, which warns of pandas 3
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
@@ -607,6 +609,28 @@ def test_categoricals_of_polars(name):
     frame = pl.from_pandas(HOLED).with_columns(pl.col(name).cast(pl.Categorical))
     options = {"by": "segment", "missing": "drop"}
     assert_same(tba.count(frame, **options), tba.count(HOLED, **options))
+
+
+@pytest.mark.parametrize("is_lazy", [False, True])
+@pytest.mark.parametrize(
+    "part", [part for part in PARTS if part not in ("sample_weight", "y_score")]
+)
+def test_objects_of_polars_have_no_value_to_compare(part, is_lazy):
+    pl = pytest.importorskip("polars")
+    ids = [uuid.UUID(int=at % 3) for at in range(N)]
+    frame = polars_of(FRAME).with_columns(ids=pl.Series(ids, dtype=pl.Object), case=pl.lit(1))
+    frame = frame.lazy() if is_lazy else frame
+    question = {part: "ids", "model": "name"} if part == "row" else {part: "ids"}
+    expected = (
+        "Column 'ids' holds Python objects, which Polars tells apart by their address and not by their value. "
+        "Convert it, for example with map_elements(str, return_dtype=pl.String)."
+    )
+    for count in (
+        (tba.count_pairs,)
+        if part == "row"
+        else (tba.count, lambda held, **question: count_batches([held], **question))
+    ):
+        assert error_of(count, frame, **question)[:2] == (tba.KindError, expected)
 
 
 def test_dask_on_a_cluster():

@@ -25,6 +25,7 @@ from pandas_tba.engines.combining import (
     not_a_frame,
 )
 from pandas_tba.engines.reading import arrow_slots, joined
+from pandas_tba.errors import KindError, shown
 from pandas_tba.levels import order_of
 from pandas_tba.pairing import Fault, Faults, Models, one_fault
 from pandas_tba.validation import (
@@ -90,7 +91,7 @@ def query_of(frame: Any, ask: Ask) -> Query:
     no_numbers = frozenset(name for name in numeric if not schema[name].is_numeric())
     query = Query(_renamed(held, plain), schema, plain, question, {}, no_numbers)
     query.missing.update({name: _is_missing(name, query) for name in named})
-    _check_no_lists(query)
+    _check_keys(query)
     return query
 
 
@@ -134,10 +135,20 @@ def _is_missing(name: Hashable, query: Query) -> Any:
     return column.is_null() | column.is_nan() if query.schema[name].is_float() else column.is_null()
 
 
-def _check_no_lists(query: Query) -> None:
-    """Raise KindError for labels and keys that are lists."""
+def _check_keys(query: Query) -> None:
+    """Raise KindError for labels and keys that are lists, or that Polars would tell by their address."""
+    import narwhals.stable.v2 as nw
+
     for name in query.question.needed():
-        if query.schema[name].is_nested() and name not in query.no_numbers:
+        if name in query.no_numbers:
+            continue
+        if query.schema[name] == nw.Object and query.held.implementation.is_polars():
+            raise KindError(
+                f"Column {shown(name)} holds Python objects, which Polars tells apart by their address and "
+                "not by their value. Convert it, for example with map_elements(str, "
+                "return_dtype=pl.String)."
+            )
+        if query.schema[name].is_nested():
             first = query.held.filter(~_is_missing(name, query)).select(value=query.column(name))
             values = _collected(first.head(1))["value"].to_pylist()
             encode(pd.Series(values, name=name, dtype=object))
