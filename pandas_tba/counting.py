@@ -14,7 +14,7 @@ import pandas as pd
 from pandas_tba.cells import stacked
 from pandas_tba.columns import Columns
 from pandas_tba.confusion import ConfusionCounts
-from pandas_tba.encoding import Slots, encode, normal, scored
+from pandas_tba.encoding import Slots, encode, normal, plain, scored
 from pandas_tba.errors import InputError, KindError, check_flag, shown
 from pandas_tba.grouping import Key, group_keys, warn_many_numbers
 from pandas_tba.groups import Groups, check_no_models, sorted_groups, warn_of_kinds
@@ -36,7 +36,7 @@ from pandas_tba.validation import (
     check_labels,
     column_of,
     missing_error,
-    score_values,
+    own_scores,
     weight_values,
 )
 
@@ -171,9 +171,9 @@ def complete_rows(
 def bound_columns(frame: pd.DataFrame, columns: Columns, by: Any) -> Bound:
     """The columns that are named, each looked for, their values not looked at."""
     check_not_counts(frame)
-    argument = "y_pred" if columns.y_score is None else "y_score"
+    argument, form = ("y_pred", normal) if columns.y_score is None else ("y_score", plain)
     truth = normal(column_of(frame, "y_true", columns.y_true))
-    predictions = {name: normal(column_of(frame, argument, name)) for name in columns.predictions}
+    predictions = {name: form(column_of(frame, argument, name)) for name in columns.predictions}
     keys = group_keys(frame, by)
     if columns.has_models:
         check_no_models("by", [key.name for key in keys], columns.model)
@@ -197,7 +197,7 @@ def _encoded(bound: Bound, columns: Columns) -> list[Slots]:
     return [
         truth,
         *(
-            scored(score_values(name, column), columns.threshold)
+            scored(own_scores(name, column), columns.threshold)
             for name, column in bound.predictions.items()
         ),
     ]

@@ -233,6 +233,28 @@ def test_a_missing_key_beside_others_makes_no_float_of_whole_ones(made, ask, val
     assert_index_equal(added.groups, expected.groups)
 
 
+@pytest.mark.parametrize("threshold", [0.1, 0.7, 1e300])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_a_threshold_has_the_precision_of_the_scores(made, dtype, threshold):
+    if dtype == "float16" and made in (duckdb_of, spark_of):
+        pytest.skip("DuckDB and Spark have no float16")
+    scores = (np.arange(N) % 11 / 10).round(1)
+    short = scores.astype(dtype)
+    frame = FRAME.assign(p=short, q=short[::-1], w=np.float32(0.1))
+    for question in (
+        {"y_score": "p"},
+        {"y_score": ["p", "q"]},
+        {"y_score": "p", "sample_weight": "w"},
+    ):
+        question |= {"y_true": "yes", "threshold": threshold}
+        found = tba.count(made(frame), **question)
+        assert found.stored.planes[0][0, :, 1].sum() == (scores >= threshold).sum()
+        assert_same(found, tba.count(frame, **question))
+    assert found.weight.sum() == pytest.approx(N * float(np.float32(0.1)), rel=1e-14)
+    question = {"y_true": "yes", "y_score": ["p", "q"], "threshold": threshold}
+    assert_same_pairs(tba.count_pairs(made(frame), **question), tba.count_pairs(frame, **question))
+
+
 PATTERNS = [
     "*",
     "^g$",

@@ -98,6 +98,34 @@ def test_whole_numbers_at_the_ends_of_their_range(values, dropna, made):
     assert_same(added, tba.count(whole, by="k", dropna=dropna))
 
 
+SHORT = {  # scores in the ways that pandas has of holding fewer digits
+    "float16": lambda scores: scores.astype("float16"),
+    "float32": lambda scores: scores.astype("float32"),
+    "big-endian": lambda scores: scores.astype(">f4"),
+    "nullable": lambda scores: scores.astype("Float32"),
+    "arrow": lambda scores: scores.astype("float[pyarrow]"),
+    "half of arrow": lambda scores: pd.Series(
+        pd.arrays.ArrowExtensionArray(pa.array(scores.to_numpy().astype("float16")))
+    ),
+    "categories": lambda scores: scores.astype("float32").astype("category"),
+    "sparse": lambda scores: pd.Series(pd.arrays.SparseArray(scores.astype("float32"))),
+    "float64": lambda scores: scores,
+}
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.3, 0.7])
+@pytest.mark.parametrize("held", SHORT.values(), ids=SHORT)
+def test_a_threshold_has_the_precision_of_the_scores(held, threshold):
+    scores = pd.Series([0.1, 0.3, 0.7, np.nan, 1, 0] * 2)
+    frame = pd.DataFrame({"y_true": [1, 0, 0] * 4, "p": held(scores), "q": 1.0})
+    question = {"y_score": "p", "threshold": threshold, "missing": "drop"}
+    expected = pd.crosstab(frame["y_true"], (scores >= threshold)[scores.notna()]).to_numpy()
+    assert tba.count(frame, **question).cells[0].tolist() == expected.tolist()
+    assert count_batches([frame[:5], frame[5:]], **question).cells[0].tolist() == expected.tolist()
+    pairs = tba.count_pairs(frame, **question | {"y_score": ["p", "q"]})
+    assert pairs.cells[0, 1, :, 1].tolist() == expected[1].tolist()
+
+
 def test_categories_keep_an_order_that_all_batches_declare():
     orders = {"same": [["b", "a"]] * 2, "other": [["b", "a"], ["a", "b"]]}
     for name, order in orders.items():

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pandas_tba.encoding import encode, of_all_rows
+from pandas_tba.encoding import encode, of_all_rows, rounded
 from pandas_tba.engines.combining import (
     Ask,
     Combinations,
@@ -224,10 +224,17 @@ def _fields(query: Query) -> dict[str, tuple[Any, Any]]:
         if columns.y_score is not None:
             reached = nw.lit(value=True)
             if name not in query.no_numbers:
-                reached = predicted.cast(nw.Float64) >= columns.threshold
+                reached = predicted.cast(nw.Float64) >= _threshold(name, query)
             predicted = nw.when(~query.missing[name]).then(reached)
         fields[f"predicted_{at}"] = (name, predicted)
     return fields
+
+
+def _threshold(name: Hashable, query: Query) -> float:
+    """The threshold in the precision of the scores."""
+    short = {"Float16": np.float16, "Float32": np.float32}
+    dtype = short.get(str(query.schema[name]), np.float64)
+    return float(rounded(query.question.columns.threshold, dtype))
 
 
 def _fields_of_table(fields: Iterable[str], table: Sequence[int]) -> list[str]:
