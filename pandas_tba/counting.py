@@ -300,13 +300,13 @@ def label_places(
         Observed(name, part.values(places), total[places].tolist(), part.declared())
         for (name, _), places, total, part in zip(bound.labelled(), at, rows, slots, strict=True)
     ]
-    if columns.y_score is not None:
-        pair = scored_pair(rules, observed[0])
+    pair = None if columns.y_score is None else scored_pair(rules, observed[0])
+    if pair is not None:
         observed[1:] = [
             column._replace(values=[pair[place] for place in places])
             for column, places in zip(observed[1:], at[1:], strict=True)
         ]
-    labels = label_set(rules, observed[0], observed[1:])
+    labels = label_set(rules, observed[0], observed[1:])._replace(scored=pair)
     warn_predicted_only(labels, observed[1:])
     stand = []
     for column, places, total in zip(observed, at, rows, strict=True):

@@ -415,6 +415,7 @@ BAD_REMARKS = {
     "columns are a number": {"columns": 5},
     "columns are lists": {"columns": [[["segment"]]]},
     "seen is one list": {"seen": [["a"]]},
+    "one label of scores": {"scored": [["a"]]},
 }
 
 
