@@ -27,9 +27,10 @@ class Remarks(NamedTuple):
     """What a table of counts says beside its numbers.
 
     ``rules``: labels, abstain and pos_label as they were declared. ``seen``: labels of y_true and of
-    y_pred that occur in no row of the table. ``scored``: the labels that scores stand for. ``model``: the column of the models. ``orders``: declared
-    orders, by column. ``names``: keys that do not bear the name of their column. Rows counted, lines
-    that say so, and rows left out, in all and by column. ``columns`` of the table as it was written.
+    y_pred that occur in no row of the table. ``scored``: the labels that scores stand for. ``model``:
+    the column of the models. ``orders``: declared orders, by column. ``names``: keys that do not bear
+    the name of their column. Rows counted, lines that say so, and rows left out, in all and by column.
+    ``columns`` of the table as it was written.
     """
 
     rules: tuple[Any, Any, Any] = (None, (), None)

@@ -426,8 +426,8 @@ sample_weight, dropna, observed
     Raises
     ------
     ColumnError, InputError, KindError
-        As in `count`. InputError also names the file and the row group that cannot be read, and a
-        column that files hold in different types.
+        As in `count`. InputError also names the file and the row group that cannot be read, a file
+        that is reached twice, as through a link, and a column that files hold in different types.
     FileNotFoundError
         If there is no such file.
     ModuleNotFoundError

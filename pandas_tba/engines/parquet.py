@@ -118,9 +118,9 @@ def _is_folder(path: str | Path) -> bool:
 
 
 def _files(dataset: Any) -> list[File]:
-    check_files(dataset)
     import pyarrow.dataset as ds
 
+    check_files(dataset)
     files = [
         File(
             fragment.path, dataset.filesystem, ds.get_partition_keys(fragment.partition_expression)
