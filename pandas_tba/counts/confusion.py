@@ -445,6 +445,7 @@ class ConfusionCounts:
             for side, unseen in zip((truth, prediction), told.seen, strict=True)
         ]
         known = label_set(label_rules(*told.rules), observed[0], observed[1:])
+        known = known._replace(scored=told.scored)
         if not told.columns:  # else whoever counted the rows was warned
             warn_predicted_only(known, observed[1:])
         at_true = positions(truth.values, known.values)[truth_codes]
@@ -567,8 +568,10 @@ def _declaration(rules: LabelRules) -> str:
 def _moved(part: ConfusionCounts, labels: LabelSet, place: Codes, shape: Shape) -> Cells:
     """The cells of one part where its groups and labels stand in the whole."""
     # a label that a pair 0/1 had implied, and that never occurs, may be gone: its place is -1
-    at = positions(part.label_set.values, labels.values)
-    return part.stored.moved(place, at, at, shape)
+    own = part.label_set
+    at = positions(own.values, labels.values)
+    predicted_at = positions(own.as_predicted(own.values, labels), labels.values)
+    return part.stored.moved(place, at, predicted_at, shape)
 
 
 def _read_only(held: Array) -> Array:

@@ -43,13 +43,15 @@ class Remarks(NamedTuple):
     """What a table of counts says beside its numbers.
 
     ``rules``: labels, abstain and pos_label as they were declared. ``seen``: labels of y_true and of
-    y_pred that occur in no row of the table. ``model``: the column of the models. ``orders``: declared
-    orders, by column. ``names``: keys that do not bear the name of their column. Rows counted, lines
-    that say so, and rows left out, in all and by column. ``columns`` of the table as it was written.
+    y_pred that occur in no row of the table. ``scored``: the labels that scores stand for. ``model``:
+    the column of the models. ``orders``: declared orders, by column. ``names``: keys that do not bear
+    the name of their column. Rows counted, lines that say so, and rows left out, in all and by column.
+    ``columns`` of the table as it was written.
     """
 
     rules: tuple[Any, Any, Any] = (None, (), None)
     seen: tuple[Sequence[Hashable], Sequence[Hashable]] = ((), ())
+    scored: tuple[Hashable, Hashable] | None = None
     model: Hashable | None = None
     orders: Mapping[Hashable, Sequence[Hashable]] = {}
     names: Mapping[Hashable, Hashable] = {}
@@ -139,6 +141,7 @@ def _written(remarks: Remarks) -> tuple[dict[str, Any], dict[str, InputError]]:
         "abstain": [abstain] if abstain else [],
         "pos_label": [] if pos_label is None else [[pos_label]],
         "seen": [*remarks.seen] if any(remarks.seen) else [],
+        "scored": [] if remarks.scored is None else [remarks.scored],
         "model": [] if remarks.model is None else [[remarks.model]],
         "orders": [[name, *order] for name, order in remarks.orders.items()],
         "names": [[title, name] for title, name in remarks.names.items()],
@@ -174,7 +177,7 @@ def recalled(
         _check_no_brackets(table)
     table = _in_order(_named(table, remarks.columns), remarks.orders)
     if rules != Remarks().rules:
-        remarks = remarks._replace(rules=rules, seen=((), ()))
+        remarks = remarks._replace(rules=rules, seen=((), ()), scored=None)
     if model is not None:
         remarks = remarks._replace(model=model)
     if remarks.model is not None and remarks.model not in table.columns:
@@ -327,7 +330,7 @@ def _read(said: Mapping[str, Any]) -> Remarks:
 
 
 def _understood(said: Mapping[str, Any]) -> Remarks:
-    names = ("labels", "abstain", "pos_label", "seen", "model", "orders", "names")
+    names = ("labels", "abstain", "pos_label", "seen", "scored", "model", "orders", "names")
     told = {
         name: [
             [read(part) for part in listed_parts(row)] for row in listed_parts(said.get(name, []))
@@ -343,6 +346,7 @@ def _understood(said: Mapping[str, Any]) -> Remarks:
         raise ValueError(f"their format is {said['format']!r}")
     (abstain,) = told["abstain"] or [[]]
     true, predicted = told["seen"] or [[], []]
+    ((negative, positive),) = told["scored"] or [[None, None]]
     (columns,) = told["columns"] or [[]]
     labels = None
     if told["labels"]:
@@ -358,6 +362,7 @@ def _understood(said: Mapping[str, Any]) -> Remarks:
     return Remarks(
         rules=(labels, tuple(abstain), only("pos_label", None)),
         seen=(tuple(true), tuple(predicted)),
+        scored=None if negative is None else (negative, positive),
         model=only("model", None),
         orders=orders,
         names=dict(told["names"]),

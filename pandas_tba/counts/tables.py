@@ -55,6 +55,7 @@ def table_of(
     remarks = Remarks(
         rules=labels.rules,
         seen=_without_rows(labels, totals),
+        scored=labels.scored,
         model=groups.names[0] if groups.has_model else None,
         orders=orders,
         names={title: name for title, name in titled if title is not name},

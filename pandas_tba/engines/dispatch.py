@@ -174,7 +174,8 @@ def count(
         Scores in place of `y_pred`: the positive one of exactly two classes is predicted where
         they reach the threshold. A list holds one column for each model.
     threshold : float, default 0.5
-        Scores greater than or equal to it predict the positive class.
+        Scores greater than or equal to it predict the positive class, in the precision of their
+        column: a float32 score of 0.7 reaches 0.7, though as float64 it is a little less.
     sample_weight : column name, optional
         Sampling weights, finite and not negative. Tables then show n (rows) and weight.
     schema : pandera DataFrameSchema or DataFrameModel, optional
@@ -426,8 +427,8 @@ sample_weight, dropna, observed
     Raises
     ------
     ColumnError, InputError, KindError
-        As in `count`. InputError also names the file and the row group that cannot be read, and a
-        column that files hold in different types.
+        As in `count`. InputError also names the file and the row group that cannot be read, a file
+        that is reached twice, as through a link, and a column that files hold in different types.
     FileNotFoundError
         If there is no such file.
     ModuleNotFoundError

@@ -14,7 +14,13 @@ from pandas_tba.engines.combinations import Combinations, Levels, Lines, Questio
 from pandas_tba.engines.kernel import PairSlots, tally
 from pandas_tba.engines.pandas_pairs import Beside, Faults, Models, numbered_values
 from pandas_tba.errors import KindError, shown
-from pandas_tba.frames.checks import NO_BAD_WEIGHTS, BadWeights, as_numbers, bad_weights, is_weight
+from pandas_tba.frames.checks import (
+    NO_BAD_WEIGHTS,
+    BadWeights,
+    bad_weights,
+    is_weight,
+    own_scores,
+)
 from pandas_tba.frames.codes import (
     Slots,
     StoredSlots,
@@ -24,12 +30,13 @@ from pandas_tba.frames.codes import (
     narrowest,
     normal,
     of_all_rows,
+    plain,
     scored,
 )
 from pandas_tba.frames.lookup import group_keys
 from pandas_tba.frames.values import factorized, plain_index
 
-FloatArray = npt.NDArray[np.float64]
+FloatArray = npt.NDArray[np.floating]
 Mask = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.intp]
 
@@ -44,7 +51,7 @@ class Reader(Protocol):
         """Slots of the values, which are labels."""
 
     def numbers(self, column: Any) -> FloatArray | None:
-        """Values as float, missing ones NaN; None where they are no numbers."""
+        """Values as float of their precision, missing ones NaN; None where they are no numbers."""
 
     def lacks(self, column: Any) -> Mask:
         """Whether each value is missing."""
@@ -61,9 +68,9 @@ class PandasReader:
 
     @staticmethod
     def numbers(column: Any) -> FloatArray | None:
-        """Values as float, missing ones NaN; None where they are no numbers."""
+        """Values as float of their precision, missing ones NaN; None where they are no numbers."""
         try:
-            return as_numbers("y_score", column.name, column)
+            return own_scores(column.name, column)
         except KindError:
             return None
 
@@ -103,7 +110,7 @@ class ArrowReader:
     labels = encode
 
     def numbers(self, column: Any) -> FloatArray | None:
-        """Values as float, missing ones NaN; None where they are no numbers."""
+        """Values as float of their precision, missing ones NaN; None where they are no numbers."""
         return _arrow_numbers(column[1])
 
     def lacks(self, column: Any) -> Mask:
@@ -170,15 +177,15 @@ def cases_of_pandas(
 
 
 def _rows_of_pandas(frame: pd.DataFrame, question: Question) -> Rows:
-    named = [(name, normal(frame[name])) for name, _ in question.bound.labelled()]
+    form = normal if question.not columns.has_scores else plain
     keys = [key.values for key in group_keys(frame, question.by)]
     if question.columns.model is not None:
         keys.insert(0, frame[question.columns.model])
     weights = question.bound.weights
     return Rows(
         keys,
-        named[0][1],
-        [column for _, column in named[1:]],
+        normal(frame[question.columns.y_true]),
+        [form(frame[name]) for name in question.bound.predictions],
         None if weights is None else normal(frame[weights[0]]),
         len(frame),
     )
@@ -328,8 +335,9 @@ def _stored(part: Slots, n_rows: int, rows: Any = slice(None)) -> Slots:
 
 def _valid(weights: FloatArray) -> tuple[FloatArray, BadWeights]:
     """Weights with 0 for what is none, and what that was."""
-    bad = bad_weights(weights)
-    return (np.where(is_weight(weights), weights, 0.0) if bad.n_rows else weights), bad
+    held = weights.astype(np.float64, copy=False)
+    bad = bad_weights(held)
+    return (np.where(is_weight(held), held, 0.0) if bad.n_rows else held), bad
 
 
 def combinations_of_batch(batch: Any, question: Question, reader: ArrowReader) -> Combinations:
@@ -438,4 +446,5 @@ def _arrow_numbers(array: Any) -> FloatArray | None:
     is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
     if not any(holds(array.type) for holds in is_number):
         return None
-    return np.asarray(array.cast(pa.float64()).fill_null(np.nan))
+    kind = array.type if pa.types.is_floating(array.type) else pa.float64()
+    return np.asarray(array.cast(kind).to_numpy(zero_copy_only=False))

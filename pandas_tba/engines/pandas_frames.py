@@ -15,7 +15,7 @@ from pandas_tba.counts.groups import Groups, grouped_keys
 from pandas_tba.counts.storage import stacked
 from pandas_tba.engines.kernel import Tally, tally
 from pandas_tba.errors import InputError, KindError, check_flag, shown
-from pandas_tba.frames.checks import check_labels, missing_error, score_values, weight_values
+from pandas_tba.frames.checks import check_labels, missing_error, own_scores, weight_values
 from pandas_tba.frames.codes import Slots, encode, encode_all, scored
 from pandas_tba.frames.columns import Columns, Roles
 from pandas_tba.frames.labels import (
@@ -153,7 +153,7 @@ def _encoded(bound: Bound, columns: Roles) -> list[Slots]:
     return [
         encode(bound.truth[1]),
         *(
-            scored(score_values(name, column), columns.threshold)
+            scored(own_scores(name, column), columns.threshold)
             for name, column in bound.predictions.items()
         ),
     ]
@@ -223,13 +223,13 @@ def label_places(
             [bound.truth[0], *bound.predictions], at, rows, held, strict=True
         )
     ]
-    if columns.has_scores:
-        pair = scored_pair(columns.rules, observed[0])
+    pair = scored_pair(columns.rules, observed[0]) if columns.has_scores else None
+    if pair is not None:
         observed[1:] = [
             column._replace(values=[pair[place] for place in places])
             for column, places in zip(observed[1:], at[1:], strict=True)
         ]
-    labels = label_set(columns.rules, observed[0], observed[1:])
+    labels = label_set(columns.rules, observed[0], observed[1:])._replace(scored=pair)
     warn_predicted_only(labels, observed[1:])
     stand = [np.full(len(total), -1, dtype=np.intp) for total in rows]
     for part, places, found_at in zip(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pandas_tba.engines.combinations import Ask, Combinations, Question
-from pandas_tba.engines.streams import combinations_of_batches, without_rows_of
+from pandas_tba.engines.streams import check_files, combinations_of_batches, without_rows_of
 from pandas_tba.errors import InputError, KindError, shown
 
 _BATCH = 1 << 16  # rows; with more Arrow's pool of memory grows as the stream goes on
@@ -120,6 +120,7 @@ def _is_folder(path: str | Path) -> bool:
 def _files(dataset: Any) -> list[File]:
     import pyarrow.dataset as ds
 
+    check_files(dataset)
     files = [
         File(
             fragment.path, dataset.filesystem, ds.get_partition_keys(fragment.partition_expression)

@@ -25,6 +25,7 @@ from pandas_tba.engines.combinations import (
 )
 from pandas_tba.engines.memory import arrow_slots, joined
 from pandas_tba.engines.pandas_pairs import Fault, Faults, Models, one_fault
+from pandas_tba.errors import KindError, shown
 from pandas_tba.frames.checks import (
     HUGE_WEIGHT,
     MOST_VALUES,
@@ -32,7 +33,7 @@ from pandas_tba.frames.checks import (
     TINY_WEIGHT,
     BadWeights,
 )
-from pandas_tba.frames.codes import encode, of_all_rows
+from pandas_tba.frames.codes import encode, of_all_rows, rounded
 from pandas_tba.frames.values import order_of
 
 Array = npt.NDArray[Any]
@@ -90,7 +91,7 @@ def query_of(frame: Any, ask: Ask) -> Query:
     no_numbers = frozenset(name for name in numeric if not schema[name].is_numeric())
     query = Query(_renamed(held, plain), schema, plain, question, {}, no_numbers)
     query.missing.update({name: _is_missing(name, query) for name in named})
-    _check_no_lists(query)
+    _check_keys(query)
     return query
 
 
@@ -134,10 +135,20 @@ def _is_missing(name: Hashable, query: Query) -> Any:
     return column.is_null() | column.is_nan() if query.schema[name].is_float() else column.is_null()
 
 
-def _check_no_lists(query: Query) -> None:
-    """Raise KindError for labels and keys that are lists."""
+def _check_keys(query: Query) -> None:
+    """Raise KindError for labels and keys that are lists, or that Polars would tell by their address."""
+    import narwhals.stable.v2 as nw
+
     for name in query.question.needed():
-        if query.schema[name].is_nested() and name not in query.no_numbers:
+        if name in query.no_numbers:
+            continue
+        if query.schema[name] == nw.Object and query.held.implementation.is_polars():
+            raise KindError(
+                f"Column {shown(name)} holds Python objects, which Polars tells apart by their address and "
+                "not by their value. Convert it, for example with map_elements(str, "
+                "return_dtype=pl.String)."
+            )
+        if query.schema[name].is_nested():
             first = query.held.filter(~_is_missing(name, query)).select(value=query.column(name))
             values = _collected(first.head(1))["value"].to_pylist()
             encode(pd.Series(values, name=name, dtype=object))
@@ -213,10 +224,17 @@ def _fields(query: Query) -> dict[str, tuple[Any, Any]]:
         if columns.has_scores:
             reached = nw.lit(value=True)
             if name not in query.no_numbers:
-                reached = predicted.cast(nw.Float64) >= columns.threshold
+                reached = predicted.cast(nw.Float64) >= _threshold(name, query)
             predicted = nw.when(~query.missing[name]).then(reached)
         fields[f"predicted_{at}"] = (name, predicted)
     return fields
+
+
+def _threshold(name: Hashable, query: Query) -> float:
+    """The threshold in the precision of the scores."""
+    short = {"Float16": np.float16, "Float32": np.float32}
+    dtype = short.get(str(query.schema[name]), np.float64)
+    return float(rounded(query.question.columns.threshold, dtype))
 
 
 def _fields_of_table(fields: Iterable[str], table: Sequence[int]) -> list[str]:

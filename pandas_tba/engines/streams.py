@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from pandas_tba.engines.memory import (
     combinations_of_batch,
     combinations_of_pandas,
 )
+from pandas_tba.errors import InputError
 
 _FEWEST_ROWS = 1 << 17  # smaller batches wait for others
 _MOST_ROWS = 1 << 20
@@ -60,8 +62,24 @@ def batches_of(data: Any, needed: list[Hashable]) -> Iterable[Any]:
         data = data.select(needed)
         return data.to_batches() if hasattr(data, "to_batches") else [data]
     if hasattr(data, "scanner"):  # a dataset
+        check_files(data)
         data = data.scanner(columns=needed, batch_readahead=1, fragment_readahead=1)
     return data.to_batches() if hasattr(data, "to_batches") else data
+
+
+def check_files(dataset: Any) -> None:
+    """InputError where a file of this machine is reached twice: a folder may hold a link to itself."""
+    seen = dict[str, str]()
+    for part in getattr(dataset, "children", [dataset]):
+        is_local = getattr(getattr(part, "filesystem", None), "type_name", "") == "local"
+        for path in part.files if is_local else ():
+            file = os.path.realpath(path)
+            if file in seen:
+                raise InputError(
+                    f"One file is reached twice: {seen[file]!r} and {path!r}. Its rows would be counted "
+                    "twice; take the link away, or name the files: count_parquet([...])."
+                )
+            seen[file] = path
 
 
 def frame_of_arrow(data: Any, needed: list[Hashable]) -> pd.DataFrame:

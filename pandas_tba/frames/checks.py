@@ -52,6 +52,14 @@ def score_values(name: Hashable, column: pd.Series) -> FloatArray:
     return as_numbers("y_score", name, column)
 
 
+def own_scores(name: Hashable, column: pd.Series) -> npt.NDArray[np.floating]:
+    """Scores as of `score_values`, but in the precision that their column has."""
+    dtype: Any = getattr(column.dtype, "categories", column).dtype
+    dtype = getattr(dtype, "subtype", dtype)  # of a sparse column
+    is_short = isinstance(dtype, np.dtype) and dtype in (np.float16, np.float32)
+    return score_values(name, column).astype(dtype if is_short else np.float64, copy=False)
+
+
 def is_weight(values: FloatArray) -> npt.NDArray[np.bool_]:
     """Whether each value can be a weight."""
     return np.asarray((values == 0) | ((values > TINY_WEIGHT) & (values < HUGE_WEIGHT)))

@@ -200,16 +200,22 @@ def narrowest(size: int) -> npt.DTypeLike:
 
 def normal(column: Any) -> Any:
     """The column in a dtype that pandas can hash, and in which NaN is missing, as NA is."""
+    column = plain(column)
+    is_half = isinstance(column.dtype, np.dtype) and column.dtype == np.float16
+    return column.astype(np.float32) if is_half else column
+
+
+def plain(column: Any) -> Any:
+    """The column as numpy has it where that holds all of it, in the precision that it has."""
     dtype = column.dtype
     if isinstance(dtype, np.dtype):
-        if dtype.kind == "f" and dtype.itemsize == 2:
-            return column.astype(np.float32)
         return column if dtype.isnative else column.astype(dtype.newbyteorder("="))
     if isinstance(dtype, pd.ArrowDtype) and str(dtype).startswith("dictionary"):
-        return normal(_decoded(column))  # pandas hashes neither all indices nor nulls among values
-    if dtype.kind == "f":
-        held = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    elif dtype.kind in "biu" and hasattr(dtype, "numpy_dtype") and not column.isna().any():
+        return plain(_decoded(column))  # pandas hashes neither all indices nor nulls among values
+    is_plain = hasattr(dtype, "numpy_dtype")
+    if is_plain and dtype.kind == "f":
+        held = column.to_numpy(dtype=dtype.numpy_dtype, na_value=np.nan)
+    elif is_plain and dtype.kind in "biu" and not column.isna().any():
         held = column.to_numpy(dtype=dtype.numpy_dtype)
     else:
         return column
@@ -317,12 +323,18 @@ def of_all_rows(slots: Slots, n_rows: int) -> tuple[Slots, Array]:
         return slots, slots.block(0, n_rows)
 
 
-def scored(scores: npt.NDArray[np.float64], threshold: float) -> Slots:
-    """Slots False and True: whether a score reaches the threshold."""
+def scored(scores: npt.NDArray[np.floating], threshold: float) -> Slots:
+    """Slots False and True: whether a score reaches the threshold, in the precision of the scores."""
     missing = np.isnan(scores)
-    codes = (scores >= threshold).view(np.uint8)
+    codes = (scores >= rounded(threshold, scores.dtype)).view(np.uint8)
     codes[missing] = 255  # the -1 of one byte
     return StoredSlots(codes, [False, True], has_missing=bool(missing.any()))
+
+
+def rounded(threshold: float, dtype: npt.DTypeLike) -> Any:
+    """The threshold in a precision: 0.7 in float32 is less than 0.7, and so is a score of 0.7."""
+    with np.errstate(over="ignore"):  # beyond the range no score is, but those that are infinite
+        return np.asarray(float(threshold)).astype(dtype)[()]
 
 
 def _numpy_slots(values: Array, dtype: np.dtype[Any]) -> Slots:

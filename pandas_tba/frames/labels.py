@@ -54,7 +54,7 @@ class LabelSet(NamedTuple):
     """L labels in the order of the tables, K of them classes.
 
     ``seen``: the labels that occur in y_true, and in predictions, be it in rows that are left out
-    since a key is missing.
+    since a key is missing.  ``scored``: the negative and the positive label that scores stand for.
     """
 
     values: tuple[Value, ...]
@@ -63,6 +63,7 @@ class LabelSet(NamedTuple):
     rules: LabelRules
     order: tuple[Value, ...] | None = None
     seen: tuple[tuple[Value, ...], tuple[Value, ...]] = ((), ())
+    scored: tuple[Value, Value] | None = None
 
     @property
     def classes(self) -> list[Value]:
@@ -75,6 +76,16 @@ class LabelSet(NamedTuple):
     def positive(self) -> int | None:
         """Place of the positive label, or None."""
         return None if self.pos_label is None else self.values.index(self.pos_label)
+
+    def as_predicted(self, values: Iterable[Value], whole: LabelSet) -> list[Value]:
+        """What labels are called as predictions in the label set of more rows.
+
+        Where scores stand for them the negative one may be another: 1 alone implies 0, beside -1 not.
+        """
+        if self.scored is None or whole.scored is None:
+            return [*values]
+        names = dict(zip(self.scored, whole.scored, strict=True))
+        return [names.get(value, value) for value in values]
 
 
 def label_rules(
@@ -164,12 +175,18 @@ def label_set(rules: LabelRules, truth: Observed, predictions: Sequence[Observed
 
 def joined_labels(first: LabelSet, second: LabelSet) -> LabelSet:
     """The label set that one pass over the rows of both would have found."""
+    parts = (first, second)
     order = first.order if first.order == second.order else None
-    observed = []
-    for name, *sides in zip(("y_true", "y_pred"), first.seen, second.seen, strict=True):
+
+    def observed(name: str, sides: Sequence[Sequence[Value]]) -> Observed:
         values = [*dict.fromkeys(value for side in alike(sides) for value in side)]
-        observed.append(Observed(name, values, [0] * len(values), order))
-    return label_set(first.rules, observed[0], observed[1:])
+        return Observed(name, values, [0] * len(values), order)
+
+    truth = observed("y_true", [part.seen[0] for part in parts])
+    are_scored = all(part.scored is not None for part in parts)
+    whole = second._replace(scored=scored_pair(first.rules, truth) if are_scored else None)
+    predicted = observed("y_pred", [part.as_predicted(part.seen[1], whole) for part in parts])
+    return label_set(first.rules, truth, [predicted])._replace(scored=whole.scored)
 
 
 def scored_pair(rules: LabelRules, truth: Observed) -> tuple[Value, Value]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from pandas_tba.errors import (
     shown,
     warn,
 )
-from pandas_tba.frames.codes import Slots, normal
+from pandas_tba.frames.codes import Slots, normal, plain
 from pandas_tba.frames.columns import Roles
 
 MANY_NUMBERS = 1000
@@ -66,8 +66,11 @@ class Bound(NamedTuple):
 def bound_columns(frame: pd.DataFrame, columns: Roles, by: Any) -> Bound:
     """The columns that are named, each looked for, their values not looked at."""
     check_frame(frame)
-    truth = column_of(frame, "y_true", columns.y_true)
-    predictions = {name: column_of(frame, columns.argument, name) for name in columns.predictions}
+    truth = _as(normal, column_of(frame, "y_true", columns.y_true))
+    form = plain if columns.has_scores else normal
+    predictions = {
+        name: _as(form, column_of(frame, columns.argument, name)) for name in columns.predictions
+    }
     keys = group_keys(frame, by)
     if columns.has_models:
         check_no_models("by", [key.name for key in keys], columns.model)
@@ -78,9 +81,14 @@ def bound_columns(frame: pd.DataFrame, columns: Roles, by: Any) -> Bound:
         (columns.y_true, truth),
         predictions,
         keys,
-        None if weights is None else (weights, column_of(frame, "sample_weight", weights)),
+        None if weights is None else (weights, normal(column_of(frame, "sample_weight", weights))),
         len(frame),
     )
+
+
+def _as(form: Callable[[Any], Any], column: pd.Series) -> Any:
+    """The column in a form that can be hashed or compared; most dtypes are that already."""
+    return column if column.dtype in _NATIVE else form(column)
 
 
 def check_frame(frame: object) -> pd.DataFrame:
@@ -115,7 +123,7 @@ def _starts_with_remarks(column: Any) -> bool:
 
 
 def column_of(frame: pd.DataFrame, argument: str, name: Hashable) -> pd.Series:
-    """The one column of that name, in a dtype that pandas can hash."""
+    """The one column of that name."""
     try:
         column = frame[name]
     except (KeyError, TypeError, ValueError):
@@ -125,7 +133,7 @@ def column_of(frame: pd.DataFrame, argument: str, name: Hashable) -> pd.Series:
             f"`{argument}` must name one column; {shown(name)} names {column.shape[1]}. "
             "Rename them, or select the right one with df.loc[:, mask]."
         )
-    return column if column.dtype in _NATIVE else normal(column)
+    return column
 
 
 def _no_column(frame: pd.DataFrame, argument: str, name: Hashable) -> str:

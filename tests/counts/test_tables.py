@@ -169,6 +169,7 @@ def test_text_keeps_all(case, way):
     assert_same(from_table(WAYS[way](counts.to_table(text=True))), counts)
 
 
+@pytest.mark.filterwarnings("ignore:Key 'g' holds number")  # 1 and '1'
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_text_keeps_the_kinds_of_values(kind, way):
@@ -193,6 +194,7 @@ def test_periods_of_several_lengths():
         assert_same(from_table(counts.to_table(text=text)), counts)
 
 
+@pytest.mark.filterwarnings("ignore:Key 'g' holds number")  # 1 and '1'
 @pytest.mark.parametrize("kind", KINDS)
 def test_attrs_keep_the_kinds_of_declared_labels(kind):
     frame, question = of_kind(kind)
@@ -415,6 +417,7 @@ BAD_REMARKS = {
     "columns are a number": {"columns": 5},
     "columns are lists": {"columns": [[["segment"]]]},
     "seen is one list": {"seen": [["a"]]},
+    "one label of scores": {"scored": [["a"]]},
 }
 
 

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import uuid
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,7 @@ from predictions import (
 )
 
 import pandas_tba as tba
+from pandas_tba.engines.dispatch import count_batches
 from pandas_tba.frames.columns import Columns
 
 # pandera imports pyspark where it is installed, which warns of pandas 3
@@ -229,6 +231,28 @@ def test_a_missing_key_beside_others_makes_no_float_of_whole_ones(made, ask, val
     assert_index_equal(held.groups, expected.groups)
     added = ask(frame[:9].astype({"k": object}), **WIDER) + ask(frame[9:], **WIDER)
     assert_index_equal(added.groups, expected.groups)
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.7, 1e300])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_a_threshold_has_the_precision_of_the_scores(made, dtype, threshold):
+    if dtype == "float16" and made in (duckdb_of, spark_of):
+        pytest.skip("DuckDB and Spark have no float16")
+    scores = (np.arange(N) % 11 / 10).round(1)
+    short = scores.astype(dtype)
+    frame = FRAME.assign(p=short, q=short[::-1], w=np.float32(0.1))
+    for question in (
+        {"y_score": "p"},
+        {"y_score": ["p", "q"]},
+        {"y_score": "p", "sample_weight": "w"},
+    ):
+        question |= {"y_true": "yes", "threshold": threshold}
+        found = tba.count(made(frame), **question)
+        assert found.stored.planes[0][0, :, 1].sum() == (scores >= threshold).sum()
+        assert_same(found, tba.count(frame, **question))
+    assert found.weight.sum() == pytest.approx(N * float(np.float32(0.1)), rel=1e-14)
+    question = {"y_true": "yes", "y_score": ["p", "q"], "threshold": threshold}
+    assert_same_pairs(tba.count_pairs(made(frame), **question), tba.count_pairs(frame, **question))
 
 
 PATTERNS = [
@@ -607,6 +631,28 @@ def test_categoricals_of_polars(name):
     frame = pl.from_pandas(HOLED).with_columns(pl.col(name).cast(pl.Categorical))
     options = {"by": "segment", "missing": "drop"}
     assert_same(tba.count(frame, **options), tba.count(HOLED, **options))
+
+
+@pytest.mark.parametrize("is_lazy", [False, True])
+@pytest.mark.parametrize(
+    "part", [part for part in PARTS if part not in ("sample_weight", "y_score")]
+)
+def test_objects_of_polars_have_no_value_to_compare(part, is_lazy):
+    pl = pytest.importorskip("polars")
+    ids = [uuid.UUID(int=at % 3) for at in range(N)]
+    frame = polars_of(FRAME).with_columns(ids=pl.Series(ids, dtype=pl.Object), case=pl.lit(1))
+    frame = frame.lazy() if is_lazy else frame
+    question = {part: "ids", "model": "name"} if part == "row" else {part: "ids"}
+    expected = (
+        "Column 'ids' holds Python objects, which Polars tells apart by their address and not by their value. "
+        "Convert it, for example with map_elements(str, return_dtype=pl.String)."
+    )
+    for count in (
+        (tba.count_pairs,)
+        if part == "row"
+        else (tba.count, lambda held, **question: count_batches([held], **question))
+    ):
+        assert error_of(count, frame, **question)[:2] == (tba.KindError, expected)
 
 
 def test_dask_on_a_cluster():

@@ -99,6 +99,71 @@ def test_whole_numbers_at_the_ends_of_their_range(values, dropna, made):
     assert_same(added, tba.count(whole, by="k", dropna=dropna))
 
 
+SHORT = {  # scores in the ways that pandas has of holding fewer digits
+    "float16": lambda scores: scores.astype("float16"),
+    "float32": lambda scores: scores.astype("float32"),
+    "big-endian": lambda scores: scores.astype(">f4"),
+    "nullable": lambda scores: scores.astype("Float32"),
+    "arrow": lambda scores: scores.astype("float[pyarrow]"),
+    "half of arrow": lambda scores: pd.Series(
+        pd.arrays.ArrowExtensionArray(pa.array(scores.to_numpy().astype("float16")))
+    ),
+    "categories": lambda scores: scores.astype("float32").astype("category"),
+    "sparse": lambda scores: pd.Series(pd.arrays.SparseArray(scores.astype("float32"))),
+    "float64": lambda scores: scores,
+}
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.3, 0.7])
+@pytest.mark.parametrize("held", SHORT.values(), ids=SHORT)
+def test_a_threshold_has_the_precision_of_the_scores(held, threshold):
+    scores = pd.Series([0.1, 0.3, 0.7, np.nan, 1, 0] * 2)
+    frame = pd.DataFrame({"y_true": [1, 0, 0] * 4, "p": held(scores), "q": 1.0})
+    question = {"y_score": "p", "threshold": threshold, "missing": "drop"}
+    expected = pd.crosstab(frame["y_true"], (scores >= threshold)[scores.notna()]).to_numpy()
+    assert tba.count(frame, **question).cells[0].tolist() == expected.tolist()
+    assert count_batches([frame[:5], frame[5:]], **question).cells[0].tolist() == expected.tolist()
+    pairs = tba.count_pairs(frame, **question | {"y_score": ["p", "q"]})
+    assert pairs.cells[0, 1, :, 1].tolist() == expected[1].tolist()
+
+
+ONE_CLASS = {  # shards of scores that hold one class or both, and the labels of all
+    "the pair that one implies is another": ([[1, 1], [-1, 1]], [-1, 1]),
+    "the negative one alone": ([[-1, -1], [1, 1]], [-1, 1]),
+    "0 is there": ([[1, 1], [0, 0]], [0, 1]),
+    "booleans": ([[True, True], [1, 0]], [0, 1]),
+    "never the negative one": ([[1, 1], [1, 1]], [0, 1]),
+}
+
+
+@pytest.mark.parametrize(("truth", "labels"), ONE_CLASS.values(), ids=ONE_CLASS)
+def test_scores_of_shards_of_one_class_add_up(truth, labels):
+    parts = [
+        pd.DataFrame({"y_true": y, "p": p, "q": p[::-1]})
+        for y, p in zip(truth, ([0.9, 0.1], [0.2, 0.8]), strict=True)
+    ]
+    held = [tba.count(part, y_score="p") for part in parts]
+    whole = tba.count(pd.concat([part.astype({"y_true": int}) for part in parts]), y_score="p")
+    assert (whole.labels.tolist(), whole.pos_label) == (labels, 1)
+    for added in (held, held[::-1], tabled(held), tabled(held, text=True)):
+        assert_same(sum(added), whole)
+        assert_same(sum([*added, *added]), whole + whole)
+        assert_same(sum([sum(added), *tabled([sum(added)])]), whole + whole)
+    pairs = [tba.count_pairs(part, y_score=["p", "q"]) for part in parts]
+    assert sum(pairs).label_set.classes == labels
+    both = pd.concat([part.astype({"y_true": int}) for part in parts])
+    assert (sum(pairs).cells == tba.count_pairs(both, y_score=["p", "q"]).cells).all()
+
+
+def test_scores_of_shards_of_more_than_two_classes():
+    parts = [pd.DataFrame({"y_true": y, "p": [0.9, 0.1]}) for y in ([0, 1], [-1, 1])]
+    expected = error_of(tba.count, pd.concat(parts), y_score="p")
+    assert expected[1].startswith(
+        "`y_score` predicts one of two classes, and there are 3: -1, 0, 1."
+    )
+    assert error_of(lambda: sum(tba.count(part, y_score="p") for part in parts)) == expected
+
+
 def test_categories_keep_an_order_that_all_batches_declare():
     orders = {"same": [["b", "a"]] * 2, "other": [["b", "a"], ["a", "b"]]}
     for name, order in orders.items():
@@ -441,6 +506,39 @@ def test_categories_of_a_file_keep_their_order(tmp_path):
     plain = tba.count(FRAME, by="segment")
     FRAME.to_parquet(tmp_path / "a.parquet", index=False)
     assert_same(count_parquet(tmp_path, by="segment"), plain)
+
+
+def test_a_file_that_is_reached_twice(tmp_path):
+    import pyarrow.dataset as ds
+
+    held, data = tmp_path / "held", tmp_path / "held" / "part.parquet"
+    held.mkdir()
+    FRAME.to_parquet(data, index=False)
+    (tmp_path / "link").symlink_to(held)
+    assert_same(count_parquet(tmp_path / "link"), tba.count(FRAME))
+
+    def refused(first, second):
+        text = (
+            f"One file is reached twice: {str(first)!r} and {str(second)!r}. Its rows would be counted "
+            "twice; take the link away, or name the files: count_parquet([...])."
+        )
+        return tba.InputError, text
+
+    twice = refused(data, tmp_path / "link" / "part.parquet")
+    assert error_of(count_parquet, tmp_path)[:2] == twice
+    assert error_of(tba.count, ds.dataset(tmp_path))[:2] == twice
+    assert (
+        error_of(tba.count, ds.dataset([ds.dataset(held), ds.dataset(tmp_path / "link")]))[:2]
+        == twice
+    )
+    asked = {"model": "name", "row": "year"}
+    assert error_of(tba.count_pairs, ds.dataset(tmp_path), **asked)[:2] == twice
+    assert error_of(count_parquet, [data, data])[:2] == refused(data, data)
+    (held / "loop").symlink_to(held)
+    assert error_of(count_parquet, held)[0] is tba.InputError
+    (held / "loop").unlink()
+    FRAME.to_parquet(held / "copy.parquet", index=False)  # other rows, though they are equal
+    assert count_parquet(held).rows.tolist() == [2 * N]
 
 
 def test_files_without_rows(tmp_path):
