@@ -177,7 +177,7 @@ def cases_of_pandas(
 
 
 def _rows_of_pandas(frame: pd.DataFrame, question: Question) -> Rows:
-    form = normal if question.not columns.has_scores else plain
+    form = plain if question.columns.has_scores else normal
     keys = [key.values for key in group_keys(frame, question.by)]
     if question.columns.model is not None:
         keys.insert(0, frame[question.columns.model])
