@@ -47,7 +47,7 @@ class AccessorBase:
         self,
         *,
         y_true: Hashable = "y_true",
-        y_pred: Hashable | list[Hashable] = "y_pred",
+        y_pred: Hashable | list[Hashable] | None = None,
         model: Hashable | None = None,
         labels: Iterable[Hashable] | None = None,
         abstain: Iterable[Hashable] = (),
