@@ -8,6 +8,7 @@ ones have none; its divisor stays the number of rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -19,6 +20,7 @@ from pandas_tba.scoring.metrics import Metric, evaluate, ratio
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 Limits: TypeAlias = tuple[FloatArray, FloatArray]
+OfShare: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], Limits]
 Sums: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 _STEP = 6e-6  # of central differences: the cube root of the rounding of floats
@@ -249,6 +251,15 @@ def critical_value(tail: FloatArray | float, rows: FloatArray | None = None) -> 
     )
 
 
+def satterthwaite_rows(terms: FloatArray, rows: FloatArray, differ: BoolArray) -> FloatArray:
+    """Degrees of freedom + 1 (G,) of a sum of variances (G, K); infinite unless weights differ.
+
+    Satterthwaite 1946, doi:10.2307/3002019.
+    """
+    squares = (terms**2 / np.maximum(rows - 1.0, 1.0)).sum(axis=-1)
+    return np.where(differ.any(axis=-1), ratio(terms.sum(axis=-1) ** 2, squares) + 1.0, np.inf)
+
+
 def wilson_limits(share: FloatArray, rows: FloatArray, z: FloatArray | float) -> Limits:
     """Score interval of a proportion."""
     pull = np.asarray(z) ** 2 / np.maximum(rows, 1e-100)
@@ -258,18 +269,25 @@ def wilson_limits(share: FloatArray, rows: FloatArray, z: FloatArray | float) ->
     return low, 1.0 - (1.0 - share) ** 2 / (1.0 - share + pull / 2.0 + root)
 
 
-def clopper_pearson(share: FloatArray, rows: FloatArray, level: float) -> Limits:
+def clopper_pearson(share: FloatArray, rows: FloatArray, level: FloatArray | float) -> Limits:
     """Exact interval of a proportion, of two tails that make up 1 - level."""
     return _beta_limits(share, rows, level, (0.0, 1.0))
 
 
-def jeffreys_limits(share: FloatArray, rows: FloatArray, level: float) -> Limits:
+def clopper_pearson_at(share: FloatArray, rows: FloatArray, z: FloatArray) -> Limits:
+    """The same for the tails beyond a normal quantile."""
+    from scipy.special import erf
+
+    return clopper_pearson(share, rows, erf(z / np.sqrt(2.0)))
+
+
+def jeffreys_limits(share: FloatArray, rows: FloatArray, level: FloatArray | float) -> Limits:
     """Central interval of a proportion under Jeffreys' prior; 0 is the low limit of 0, 1 the high one of 1."""
     return _beta_limits(share, rows, level, (0.5, 0.5))
 
 
 def _beta_limits(
-    share: FloatArray, rows: FloatArray, level: float, added: tuple[float, float]
+    share: FloatArray, rows: FloatArray, level: FloatArray | float, added: tuple[float, float]
 ) -> Limits:
     """Beta quantiles with rows added to hits and misses for the low end, and swapped for the high.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +17,14 @@ import numpy.typing as npt
 from pandas_tba.errors import check_choice
 from pandas_tba.inference.influence import (
     Limits,
+    OfShare,
     critical_value,
     effective_rows,
     evaluate_cells,
     gradient,
     influence,
     jeffreys_limits,
+    satterthwaite_rows,
     smoothed_weighted,
     variance,
     wilson_limits,
@@ -32,7 +34,6 @@ from pandas_tba.scoring.tempering import class_weights
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-OfShare: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], Limits]
 
 _CELLS_AT_A_TIME = 1 << 18  # 2 MB an array
 _BISECTIONS, _FARTHEST = 60, 25.0  # of the logarithm of a ratio, and how far from it limits may lie
@@ -144,6 +145,12 @@ def rule_of(metric: Metric) -> str:
     return "log" if metric.bounds == (0.0, np.inf) else "normal"
 
 
+def has_normal_limits(metric: Metric) -> bool:
+    """Whether limits rest on nothing better than a normal approximation."""
+    is_other = metric.exponent is None and metric.share_of is None
+    return is_other and rule_of(metric) in ("log", "normal")
+
+
 def _limits_of_block(asked: _Asked) -> Estimate:
     found = _RULES[rule_of(asked.metric)](asked)
     unknown = np.isnan(asked.value(asked.matrices.cells))
@@ -177,17 +184,8 @@ def _moments(asked: _Asked, by: Literal["rows", "cols"]) -> _Moments:
         value,
         total,
         effective_rows(value, total, asked.metric.bounds),
-        _rows_of_quantile(terms, *matrices.effective(axis)),
+        satterthwaite_rows(terms, *matrices.effective(axis)),
     )
-
-
-def _rows_of_quantile(terms: FloatArray, rows: FloatArray, differ: BoolArray) -> FloatArray:
-    """Degrees of freedom + 1 (G,) of a sum of variances (G, L); infinite unless weights differ.
-
-    Satterthwaite 1946, doi:10.2307/3002019.
-    """
-    degrees = ratio(terms.sum(axis=1) ** 2, (terms**2 / np.maximum(rows - 1.0, 1.0)).sum(axis=1))
-    return np.where(differ.any(axis=1), degrees + 1.0, np.inf)
 
 
 def _as_share(asked: _Asked, found: _Moments) -> Estimate:
@@ -479,7 +477,7 @@ def _log(asked: _Asked) -> Estimate:
     terms = (spread * influence(shares, asked.gradient(shares) / centre[:, None, None]) ** 2).sum(
         axis=2
     )
-    z = critical_value(asked.tail, _rows_of_quantile(terms, *matrices.effective(2)))
+    z = critical_value(asked.tail, satterthwaite_rows(terms, *matrices.effective(2)))
     se = np.sqrt(terms.sum(axis=1))
     low, high = np.log(centre) - z * se, np.log(centre) + z * se
     return Estimate(
