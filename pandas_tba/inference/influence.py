@@ -24,7 +24,7 @@ OfShare: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], Limits]
 Sums: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 _STEP = 6e-6  # of central differences: the cube root of the rounding of floats
-_OF_CELL = 1e-3  # of the smallest cell that a difference moves
+_OF_CELL = 3e-4  # of the smallest cell that a difference moves
 _MANY_ROWS = 30  # effective ones, from which the normal quantile holds with weights
 
 
@@ -203,7 +203,7 @@ def _added(cells: npt.NDArray[np.number], added: float, allowed: BoolArray | Non
     return np.where(is_own, hits, misses)
 
 
-def influence(shares: FloatArray, slopes: FloatArray, *, fixed: bool = False) -> FloatArray:
+def influence_of_rows(shares: FloatArray, slopes: FloatArray, *, fixed: bool = False) -> FloatArray:
     """What a row of each cell (G, L, L) adds to a metric, from its gradient at these shares.
 
     Of mean 0 over the shares; within each true class where ``fixed``: class sizes were given.
@@ -220,7 +220,9 @@ def variance(
     shares: FloatArray, slopes: FloatArray, spread: FloatArray, *, fixed: bool = False
 ) -> FloatArray:
     """Variance (G,) of a metric with this gradient; shares and spread as `smoothed_weighted` gives."""
-    return np.asarray((spread * influence(shares, slopes, fixed=fixed) ** 2).sum(axis=(1, 2)))
+    return np.asarray(
+        (spread * influence_of_rows(shares, slopes, fixed=fixed) ** 2).sum(axis=(1, 2))
+    )
 
 
 def effective_rows(

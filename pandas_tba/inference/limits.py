@@ -22,7 +22,7 @@ from pandas_tba.inference.influence import (
     effective_rows,
     evaluate_cells,
     gradient,
-    influence,
+    influence_of_rows,
     jeffreys_limits,
     satterthwaite_rows,
     smoothed_weighted,
@@ -159,7 +159,8 @@ def _limits_of_block(asked: _Asked) -> Estimate:
         np.where(unknown, bound, np.where(unlimited, np.nan, limit))
         for bound, limit in zip(asked.metric.bounds, found[:2], strict=True)
     )
-    return Estimate(low, high, *(np.where(unknown, np.nan, part) for part in found[2:]))
+    without = unknown | unlimited
+    return Estimate(low, high, *(np.where(without, np.nan, part) for part in found[2:]))
 
 
 class _Moments(NamedTuple):
@@ -178,7 +179,7 @@ def _moments(asked: _Asked, by: Literal["rows", "cols"]) -> _Moments:
         matrices.cells, matrices.squares, by=by, is_class=matrices.is_class
     )
     axis = 2 if by == "rows" else 1
-    terms = (spread * influence(shares, asked.gradient(shares)) ** 2).sum(axis=axis)
+    terms = (spread * influence_of_rows(shares, asked.gradient(shares)) ** 2).sum(axis=axis)
     value, total = asked.value(shares), terms.sum(axis=1)
     return _Moments(
         value,
@@ -321,7 +322,9 @@ def koopman_limits(
 
     estimate = np.log((hits_first + 0.5) / (n_first + 0.5) * (n_second + 0.5) / (hits_second + 0.5))
     both = (first > 0) & (second > 0)
-    estimate = np.where(both, np.log(first) - np.log(second), estimate)
+    estimate = np.where(
+        both, np.log(np.where(both, first, 1) / np.where(both, second, 1)), estimate
+    )
     # where one has no hits the estimate is 0 or infinite: the search starts at that end
     lowest, highest = estimate - _FARTHEST, estimate + _FARTHEST
     low = _boundary(is_within, np.where(second > 0, estimate, highest), lowest)
@@ -474,9 +477,9 @@ def _log(asked: _Asked) -> Estimate:
     total = cells.sum(axis=(1, 2), keepdims=True)
     shares, spread = cells / total, (cells if squares is None else squares) / total**2
     centre, value = asked.value(cells), asked.value(matrices.cells)
-    terms = (spread * influence(shares, asked.gradient(shares) / centre[:, None, None]) ** 2).sum(
-        axis=2
-    )
+    terms = (
+        spread * influence_of_rows(shares, asked.gradient(shares) / centre[:, None, None]) ** 2
+    ).sum(axis=2)
     z = critical_value(asked.tail, satterthwaite_rows(terms, *matrices.effective(2)))
     se = np.sqrt(terms.sum(axis=1))
     low, high = np.log(centre) - z * se, np.log(centre) + z * se
