@@ -27,7 +27,7 @@ from pandas_tba.labelling import (
     scored_pair,
     warn_predicted_only,
 )
-from pandas_tba.levels import plain_index, plain_series, positions
+from pandas_tba.levels import pandas_column, plain_index, plain_series, positions
 from pandas_tba.remarks import check_not_counts
 from pandas_tba.specification import check_schema, faults_of, with_all_faults
 from pandas_tba.tallying import Tally, tally
@@ -136,6 +136,7 @@ def count_arrays(
 
 
 def _column(name: str, values: Any) -> pd.Series:
+    values = pandas_column(values)
     try:
         column = plain_series(values)
     except (TypeError, ValueError):
@@ -174,11 +175,11 @@ def bound_columns(frame: pd.DataFrame, columns: Columns, by: Any) -> Bound:
     argument = "y_pred" if columns.y_score is None else "y_score"
     truth = normal(column_of(frame, "y_true", columns.y_true))
     predictions = {name: normal(column_of(frame, argument, name)) for name in columns.predictions}
-    keys = group_keys(frame, by)
+    keys = [key._replace(values=normal(key.values)) for key in group_keys(frame, by)]
     if columns.has_models:
         check_no_models("by", [key.name for key in keys], columns.model)
     if columns.model is not None:
-        keys = [Key("model", column_of(frame, "model", columns.model)), *keys]
+        keys = [Key("model", normal(column_of(frame, "model", columns.model))), *keys]
     weights = columns.sample_weight
     return Bound(
         (columns.y_true, truth),

@@ -27,6 +27,7 @@ Array = npt.NDArray[Any]
 _SAMPLE = 1 << 14  # rows; up to this many are looked at whole
 _CHUNK = 1 << 15  # rows of int64 that stay in the cache between range check and shift
 _SPAN = 1 << 16  # largest integer range that is shifted and not hashed
+_VIEWS = {"string_view": "large_string", "binary_view": "large_binary"}  # what Arrow can hash
 _HIGHEST = (1 << 63) - 1  # the end of a RangeIndex
 
 
@@ -194,8 +195,12 @@ def normal(column: Any) -> Any:
         if dtype.kind == "f" and dtype.itemsize == 2:
             return column.astype(np.float32)
         return column if dtype.isnative else column.astype(dtype.newbyteorder("="))
-    if isinstance(dtype, pd.ArrowDtype) and "indices=uint" in str(dtype):
-        return normal(_decoded(column))  # pandas cannot hash these where one is missing
+    if isinstance(dtype, pd.ArrowDtype):
+        held = dtype.pyarrow_dtype
+        if str(held) in _VIEWS:
+            return _cast(column, _VIEWS[str(held)])
+        if "indices=uint" in str(held):  # pandas cannot hash these where one is missing
+            return normal(_cast(column, held.value_type))
     if dtype.kind == "f":
         held = column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif dtype.kind in "biu" and hasattr(dtype, "numpy_dtype") and not column.isna().any():
@@ -206,10 +211,10 @@ def normal(column: Any) -> Any:
     return pd.Series(held, column.index, name=column.name, copy=False) if is_series else held
 
 
-def _decoded(column: Any) -> Any:
-    """A column of Arrow's dictionaries as one of their values."""
+def _cast(column: Any, to: Any) -> Any:
+    """A column of Arrow's as one of another type of the same values."""
     chunks = getattr(column, "array", column).__arrow_array__()
-    held = pd.arrays.ArrowExtensionArray(chunks.cast(chunks.type.value_type))
+    held = pd.arrays.ArrowExtensionArray(chunks.cast(to))
     is_series = isinstance(column, pd.Series)
     return pd.Series(held, column.index, name=column.name, copy=False) if is_series else held
 
@@ -217,7 +222,10 @@ def _decoded(column: Any) -> Any:
 def encode(column: Any) -> Slots:
     """Slots of a Series, Index or array of any dtype; KindError for values that are no keys."""
     try:
-        return _slots(normal(column))
+        slots = _slots(normal(column))
+        if _may_be_beyond(column.dtype):
+            check_years(getattr(column, "name", None), slots.levels())
+        return slots
     except TypeError as fault:
         if "unhashable" not in str(fault):
             raise
@@ -227,9 +235,14 @@ def encode(column: Any) -> Slots:
     bad = next((value for value in column if not _is_hashable(value)), None)
     what = column.dtype if bad is None else f"a {type(bad).__name__} ({shown(bad)})"
     raise KindError(
-        f"{'An array' if name is None else f'Column {shown(name)}'} holds {what}, which is neither a "
+        f"{_title(name)} holds {what}, which is neither a "
         "label nor a key. Convert it, for example with astype(str)."
     )
+
+
+def _title(name: Hashable | None) -> str:
+    """The column of that name, as errors begin."""
+    return "An array" if name is None else f"Column {shown(name)}"
 
 
 def encode_labels(column: Any) -> Slots:
@@ -290,6 +303,25 @@ def _check_microseconds(values: Any) -> None:
         values.__arrow_array__().cast("time64[us]")
     except pa.ArrowInvalid as fault:
         raise NotImplementedError from fault
+
+
+def _may_be_beyond(dtype: Any) -> bool:
+    """Whether Python's own times stand for those of the dtype: Arrow's, and those with a zone."""
+    dtype = dtype.categories.dtype if isinstance(dtype, pd.CategoricalDtype) else dtype
+    if isinstance(dtype, pd.ArrowDtype):
+        return str(dtype).startswith(("date", "timestamp"))
+    return isinstance(dtype, pd.DatetimeTZDtype)
+
+
+def check_years(name: Hashable | None, times: pd.Index) -> None:
+    """KindError for times whose year Python cannot hold."""
+    try:
+        shown(times.min()), shown(times.max())
+    except (NotImplementedError, OverflowError, ValueError):
+        raise KindError(
+            f"{_title(name)} holds times beyond the years 1 to 9999, which Python cannot hold in "
+            f"{times.dtype}. Convert it to datetime64[s] without a zone."
+        ) from None
 
 
 def of_all_rows(slots: Slots, n_rows: int) -> tuple[Slots, Array]:

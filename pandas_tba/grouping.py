@@ -19,6 +19,7 @@ from pandas_tba.errors import (
     shown,
     warn,
 )
+from pandas_tba.levels import pandas_column
 
 _MANY_NUMBERS = 1000
 
@@ -52,6 +53,9 @@ def group_keys(frame: pd.DataFrame, by: Any) -> list[Key]:
 def _key(frame: pd.DataFrame, item: Any) -> Key:
     if isinstance(item, pd.Series):
         return Key(item.name, _aligned(frame, item))
+    column = pandas_column(item)
+    if column is not item:  # of another library, which knows no index
+        return Key(column.name, _of_same_length(frame, column.array))
     if isinstance(item, pd.MultiIndex):
         raise KindError(
             "`by` must not hold a MultiIndex; pass its levels: by=['level_a', 'level_b']."
@@ -109,7 +113,12 @@ def _aligned(frame: pd.DataFrame, series: pd.Series) -> pd.Series:
     advice = "Pass an array (series.to_numpy()) to go by position."
     if not series.index.is_unique:
         raise InputError(f"{what} has another index than the frame, with repeated labels. {advice}")
-    places = series.index.get_indexer(frame.index)
+    try:
+        places = series.index.get_indexer(frame.index)
+    except pd.errors.InvalidIndexError:
+        raise InputError(
+            f"{what} has another index than the frame, of intervals that overlap. {advice}"
+        ) from None
     without = int((places < 0).sum())
     if without:
         raise InputError(
@@ -137,6 +146,10 @@ def _key_of_grouper(frame: pd.DataFrame, grouper: pd.Grouper) -> Key:
     if grouper.key is not None:
         _column_or_level(frame, grouper.key)
     try:
+        times = _times_of(frame, grouper)
+        if times.dtype.kind in "mM" and len(times) and times.isna().all():  # pandas 2.2 fails
+            codes, bins = np.full(len(times), -1), times[:0]
+            return Key(bins.name, pd.Categorical.from_codes(codes, categories=bins, ordered=True))
         grouped = frame.groupby(grouper)
     except (TypeError, KeyError, ValueError, NotImplementedError) as fault:
         raise KindError(
@@ -146,6 +159,14 @@ def _key_of_grouper(frame: pd.DataFrame, grouper: pd.Grouper) -> Key:
     bins = grouped.size().index
     codes = grouped.ngroup().fillna(-1).astype(int)
     return Key(bins.name, pd.Categorical.from_codes(codes, categories=bins, ordered=True))
+
+
+def _times_of(frame: pd.DataFrame, grouper: pd.Grouper) -> pd.Index:
+    """What a Grouper with a frequency divides: a column, an index level, or the index."""
+    if grouper.key is not None:
+        return pd.Index(frame[grouper.key])
+    level = grouper.level
+    return frame.index if level is None else frame.index.get_level_values(level)
 
 
 def warn_many_numbers(key: Key, slots: Slots) -> None:

@@ -23,7 +23,7 @@ from pandas_tba.errors import (
 )
 from pandas_tba.framing import Exponent, exponents_of
 from pandas_tba.groups import Groups, sorted_groups
-from pandas_tba.levels import plain_series
+from pandas_tba.levels import pandas_column, plain_series
 from pandas_tba.tempering import class_weights
 from pandas_tba.validation import check_not_mixed, score_values
 
@@ -399,6 +399,7 @@ def _scored(y_true: Any, y_score: Any, pos_label: Hashable, groups: Any) -> Scor
 
 
 def _column(argument: str, values: Any) -> pd.Series:
+    values = pandas_column(values)
     column = values if isinstance(values, pd.Series) else None
     if column is None and np.ndim(values) == 1:
         column = plain_series(values)
