@@ -11,6 +11,9 @@ settings.register_profile(
 settings.register_profile("long", settings.get_profile("ci"), derandomize=False, max_examples=5000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
+# Processes that tests start are strict, too: what they leave open is said on their stderr.
+os.environ["PYTHONWARNINGS"] = "error::ResourceWarning"
+
 
 def pytest_addoption(parser):
     parser.addoption("--accept", action="store_true", help="pictures as drawn are the baselines")

@@ -1,5 +1,7 @@
 """Inputs that break others, and the right answer."""
 
+import decimal
+import enum
 import math
 import time
 
@@ -377,6 +379,47 @@ def test_38_a_million_unexpected_labels():
     text = str(raised.value)
     assert len(text) < 600
     assert "'odd label' (1,000,000 rows)" in text
+
+
+class Mail(enum.IntEnum):
+    HAM = 0
+    SPAM = 1
+
+
+class Size(enum.IntEnum):
+    SMALL = 1
+    LARGE = 2
+
+
+ALONE = {  # y_true, y_pred, pos_label given, classes, pos_label known
+    "the positive label": ([1, 1], [1, 1], 1, [0, 1], 1),
+    "the negative label": ([0, 0], [0, 0], 0, [0, 1], 0),
+    "minus one": ([-1, -1], [-1, -1], -1, [-1, 1], -1),
+    "booleans": ([True], [True], True, [False, True], True),
+    "a member of an enumeration": ([Size.SMALL], [Size.SMALL], None, [Size.SMALL], None),
+    "a member that has another": ([Mail.HAM], [Mail.HAM], None, [Mail.HAM], None),
+    "both members": ([Mail.SPAM], [Mail.HAM], None, [Mail.HAM, Mail.SPAM], Mail.SPAM),
+    "decimals": ([decimal.Decimal(1)], [decimal.Decimal(1)], None, [0, 1], 1),
+}
+
+
+@pytest.mark.parametrize(("truth", "guess", "given", "classes", "known"), ALONE.values(), ids=ALONE)
+def test_a_class_that_only_a_pair_implies(truth, guess, given, classes, known):
+    counts = (
+        pd.DataFrame({"y_true": truth, "y_pred": guess}, dtype=object).tba(pos_label=given).counts()
+    )
+    assert (counts.label_set.classes, counts.pos_label) == (classes, known)
+    assert {*map(type, counts.label_set.values)} == {type(truth[0])}
+
+
+@pytest.mark.parametrize("negative", [0, -1])
+def test_shards_with_a_positive_label_add_up(negative):
+    frame = pd.DataFrame({"y_true": [1, 1, negative, 1], "y_pred": [1, negative, 1, 1]})
+    shards = [frame[:1], frame[2:3].assign(y_pred=negative), frame]
+    found = sum(shard.tba(pos_label=1).counts() for shard in shards)
+    whole = pd.concat(shards).tba(pos_label=1).counts()
+    assert_frame_equal(found.to_table(), whole.to_table())
+    assert (found.labels.tolist(), found.pos_label) == ([negative, 1], 1)
 
 
 def test_a_label_to_abstain_is_no_class_of_a_pair():

@@ -270,7 +270,7 @@ def whole_numbers(argument: str, values: Any) -> npt.NDArray[np.int64]:
         held = np.array(values)
     except ValueError:  # a ragged list
         held = np.array("")
-    if held.dtype.kind not in "iufbO":
+    if held.dtype.kind not in "iufO":
         raise InputError(f"`{argument}` must hold whole numbers of rows; got {shown(values)}.")
     flat = held.ravel()
     numbers: Any = flat
@@ -291,6 +291,8 @@ def whole_numbers(argument: str, values: Any) -> npt.NDArray[np.int64]:
 
 def _whole(value: Any) -> int | None:
     """A number of rows as int, None for anything else."""
+    if isinstance(value, (bool, np.bool_)):
+        return None
     try:
         number = int(value)
     except (ArithmeticError, TypeError, ValueError):

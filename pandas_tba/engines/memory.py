@@ -24,6 +24,7 @@ from pandas_tba.frames.checks import (
 from pandas_tba.frames.codes import (
     Slots,
     StoredSlots,
+    check_years,
     codes_of_indices,
     encode,
     encode_labels,
@@ -385,6 +386,8 @@ def arrow_slots(name: Hashable, array: Any) -> Slots:
             array = array.dictionary_encode()
         except pa.ArrowNotImplementedError:  # periods, intervals, small floats and decimals
             return encode(array.to_pandas())
+        if pa.types.is_date(kind) or getattr(kind, "tz", None):
+            check_years(name, pd.Index(pd.arrays.ArrowExtensionArray(array.dictionary)))
     return _dictionary_slots(array, *_levels(array.dictionary))
 
 

@@ -32,7 +32,7 @@ from pandas_tba.frames.lookup import (
     warn_many_numbers,
 )
 from pandas_tba.frames.schema import check_schema, faults_of, with_all_faults
-from pandas_tba.frames.values import all_positions, plain_index, plain_series
+from pandas_tba.frames.values import all_positions, pandas_column, plain_index, plain_series
 
 Codes = npt.NDArray[np.intp]
 
@@ -66,7 +66,7 @@ def _counted(
 ) -> ConfusionCounts:
     bound, slots, missing = complete_rows(frame, columns, by)
     weights = None if bound.weights is None else weight_values(*bound.weights)
-    key_slots = [encode(key.values) for key in bound.keys]
+    key_slots = encode_all([key.values for key in bound.keys])
     for key, part in zip(bound.keys, key_slots, strict=True):
         if part.size > MANY_NUMBERS:
             warn_many_numbers(key, part)
@@ -113,6 +113,7 @@ def count_arrays(
 
 
 def _column(name: str, values: Any) -> pd.Series:
+    values = pandas_column(values)
     try:
         column = plain_series(values)
     except (TypeError, ValueError):

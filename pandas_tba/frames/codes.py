@@ -34,6 +34,7 @@ Array = npt.NDArray[Any]
 _SAMPLE = 1 << 14  # rows; up to this many are looked at whole
 _CHUNK = 1 << 15  # rows of int64 that stay in the cache between range check and shift
 _SPAN = 1 << 16  # largest integer range that is shifted and not hashed
+_VIEWS = {"string_view": "large_string", "binary_view": "large_binary"}  # what Arrow can hash
 
 
 class Unforeseen(Exception):  # noqa: N818  a signal between files, never seen by users
@@ -210,8 +211,12 @@ def plain(column: Any) -> Any:
     dtype = column.dtype
     if isinstance(dtype, np.dtype):
         return column if dtype.isnative else column.astype(dtype.newbyteorder("="))
-    if isinstance(dtype, pd.ArrowDtype) and str(dtype).startswith("dictionary"):
-        return plain(_decoded(column))  # pandas hashes neither all indices nor nulls among values
+    if isinstance(dtype, pd.ArrowDtype):
+        held = dtype.pyarrow_dtype
+        if str(held) in _VIEWS:
+            return _cast(column, _VIEWS[str(held)])
+        if str(held).startswith("dictionary"):
+            return plain(_cast(column, held.value_type))  # pandas hashes not all indices and nulls
     is_plain = hasattr(dtype, "numpy_dtype")
     if is_plain and dtype.kind == "f":
         held = column.to_numpy(dtype=dtype.numpy_dtype, na_value=np.nan)
@@ -223,18 +228,26 @@ def plain(column: Any) -> Any:
     return pd.Series(held, column.index, name=column.name, copy=False) if is_series else held
 
 
-def _decoded(column: Any) -> Any:
-    """A column of Arrow's dictionaries as one of their values."""
+def _cast(column: Any, to: Any) -> Any:
+    """A column of Arrow's as one of another type of the same values."""
     chunks = getattr(column, "array", column).__arrow_array__()
-    held = pd.arrays.ArrowExtensionArray(chunks.cast(chunks.type.value_type))
+    held = pd.arrays.ArrowExtensionArray(chunks.cast(to))
     is_series = isinstance(column, pd.Series)
     return pd.Series(held, column.index, name=column.name, copy=False) if is_series else held
 
 
 def encode(column: Any) -> Slots:
     """Slots of a Series, Index or array of any dtype; KindError for values that are no keys."""
+    return _encoded(normal(column))
+
+
+def _encoded(column: Any) -> Slots:
+    """Slots of a column in normal form."""
     try:
-        return _slots(normal(column))
+        slots = _slots(column)
+        if not isinstance(column.dtype, np.dtype) and _may_be_beyond(column.dtype):
+            check_years(getattr(column, "name", None), slots.levels())
+        return slots
     except TypeError as fault:
         if "unhashable" not in str(fault):
             raise
@@ -244,14 +257,19 @@ def encode(column: Any) -> Slots:
     bad = next((value for value in column if not _is_hashable(value)), None)
     what = column.dtype if bad is None else f"a {type(bad).__name__} ({shown(bad)})"
     raise KindError(
-        f"{'An array' if name is None else f'Column {shown(name)}'} holds {what}, which is neither a "
+        f"{_title(name)} holds {what}, which is neither a "
         "label nor a key. Convert it, for example with astype(str)."
     )
 
 
 def encode_all(columns: Iterable[Any]) -> list[Slots]:
-    """Slots of each column."""
-    return [encode(column) for column in columns]
+    """Slots of each column, all in the form that `normal` gives."""
+    return [_encoded(column) for column in columns]
+
+
+def _title(name: Hashable | None) -> str:
+    """The column of that name, as errors begin."""
+    return "An array" if name is None else f"Column {shown(name)}"
 
 
 def encode_labels(column: Any) -> Slots:
@@ -312,6 +330,25 @@ def _check_microseconds(values: Any) -> None:
         values.__arrow_array__().cast("time64[us]")
     except pa.ArrowInvalid as fault:
         raise NotImplementedError from fault
+
+
+def _may_be_beyond(dtype: Any) -> bool:
+    """Whether Python's own times stand for those of the dtype: Arrow's, and those with a zone."""
+    dtype = dtype.categories.dtype if isinstance(dtype, pd.CategoricalDtype) else dtype
+    if isinstance(dtype, pd.ArrowDtype):
+        return str(dtype).startswith(("date", "timestamp"))
+    return isinstance(dtype, pd.DatetimeTZDtype)
+
+
+def check_years(name: Hashable | None, times: pd.Index) -> None:
+    """KindError for times whose year Python cannot hold."""
+    try:
+        shown(times.min()), shown(times.max())
+    except (NotImplementedError, OverflowError, ValueError):
+        raise KindError(
+            f"{_title(name)} holds times beyond the years 1 to 9999, which Python cannot hold in "
+            f"{times.dtype}. Convert it to datetime64[s] without a zone."
+        ) from None
 
 
 def of_all_rows(slots: Slots, n_rows: int) -> tuple[Slots, Array]:

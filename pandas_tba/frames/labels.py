@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -198,7 +199,7 @@ def scored_pair(rules: LabelRules, truth: Observed) -> tuple[Value, Value]:
         if pair is None or (rules.labels is not None and len(labels) != 2):
             raise InputError(_no_positive(labels))
         return pair
-    classes = labels if rules.labels is not None else _given_pair(pos_label, labels, [])
+    classes = labels if rules.labels is not None else _given_pair(rules, pos_label, labels, [])
     negative = [label for label in classes if label != pos_label]
     # without any rows there is no negative label to find, and none is needed
     return (negative[0] if negative else pos_label), pos_label
@@ -238,7 +239,7 @@ def _undeclared_classes(
     others = [value for column in predictions for value in column.values]
     others = [value for value in dict.fromkeys(others) if value not in known]
     if rules.pos_label is not None:
-        return _given_pair(rules.pos_label, seen, others), rules.pos_label
+        return _given_pair(rules, rules.pos_label, seen, others), rules.pos_label
     pair = _binary_pair([*seen, *others])
     # a label to abstain is no class, so no pair implies it
     if pair is None or set(pair) & set(rules.abstain):
@@ -246,7 +247,10 @@ def _undeclared_classes(
     return [*pair], pair[1]
 
 
-def _given_pair(pos_label: Value, seen: list[Value], others: list[Value]) -> list[Value]:
+def _given_pair(
+    rules: LabelRules, pos_label: Value, seen: list[Value], others: list[Value]
+) -> list[Value]:
+    """The positive label and the other one of the labels that are seen, or that a pair implies."""
     pair = list(dict.fromkeys([*seen, pos_label]))
     if len(pair) == 1:
         pair += [value for value in others if value != pos_label]
@@ -262,6 +266,9 @@ def _given_pair(pos_label: Value, seen: list[Value], others: list[Value]) -> lis
             "ask per_class()."
         )
     if len(pair) < 2 and seen:
+        implied = _binary_pair(pair)
+        if implied is not None and not {*implied} & {*rules.abstain}:
+            return [*implied]
         raise InputError(
             f"`pos_label` needs two classes; {shown(pos_label)} is the only one. Declare both: "
             f"labels=[..., {shown(pos_label)}]."
@@ -277,9 +284,17 @@ def _binary_pair(values: Sequence[Value]) -> tuple[Value, Value] | None:
         return None
     for pair in among:
         if "boolean" not in kinds or pair[0] == 0:
-            of_same_type = type(values[0])
-            return of_same_type(pair[0]), of_same_type(pair[1])  # type: ignore[call-arg]
+            return _of_same_type(pair, values)
     return None
+
+
+def _of_same_type(pair: tuple[Value, Value], values: Sequence[Value]) -> tuple[Value, Value] | None:
+    """The pair as the values have it; None for members of an enumeration of which one is not seen."""
+    if not any(isinstance(value, enum.Enum) for value in values):
+        of_type = type(values[0])
+        return of_type(pair[0]), of_type(pair[1])  # type: ignore[call-arg]
+    seen = {value: value for value in values}
+    return (seen[pair[0]], seen[pair[1]]) if len(seen) == 2 else None
 
 
 def _positive_of(labels: tuple[Value, ...]) -> Value | None:

@@ -21,6 +21,7 @@ from pandas_tba.errors import (
 )
 from pandas_tba.frames.codes import Slots, normal, plain
 from pandas_tba.frames.columns import Roles
+from pandas_tba.frames.values import pandas_column
 
 MANY_NUMBERS = 1000
 _DEFAULTS = {"y_true": "y_true", "y_pred": "y_pred"}
@@ -71,11 +72,11 @@ def bound_columns(frame: pd.DataFrame, columns: Roles, by: Any) -> Bound:
     predictions = {
         name: _as(form, column_of(frame, columns.argument, name)) for name in columns.predictions
     }
-    keys = group_keys(frame, by)
+    keys = [key._replace(values=_as(normal, key.values)) for key in group_keys(frame, by)]
     if columns.has_models:
         check_no_models("by", [key.name for key in keys], columns.model)
     if columns.model is not None:
-        keys = [Key("model", column_of(frame, "model", columns.model)), *keys]
+        keys = [Key("model", normal(column_of(frame, "model", columns.model))), *keys]
     weights = columns.sample_weight
     return Bound(
         (columns.y_true, truth),
@@ -86,7 +87,7 @@ def bound_columns(frame: pd.DataFrame, columns: Roles, by: Any) -> Bound:
     )
 
 
-def _as(form: Callable[[Any], Any], column: pd.Series) -> Any:
+def _as(form: Callable[[Any], Any], column: Any) -> Any:
     """The column in a form that can be hashed or compared; most dtypes are that already."""
     return column if column.dtype in _NATIVE else form(column)
 
@@ -166,6 +167,9 @@ def group_keys(frame: pd.DataFrame, by: Any) -> list[Key]:
 def _key(frame: pd.DataFrame, item: Any) -> Key:
     if isinstance(item, pd.Series):
         return Key(item.name, _aligned(frame, item))
+    column = pandas_column(item)
+    if column is not item:  # of another library, which knows no index
+        return Key(column.name, _of_same_length(frame, column.array))
     if isinstance(item, pd.MultiIndex):
         raise KindError(
             "`by` must not hold a MultiIndex; pass its levels: by=['level_a', 'level_b']."
@@ -223,7 +227,12 @@ def _aligned(frame: pd.DataFrame, series: pd.Series) -> pd.Series:
     advice = "Pass an array (series.to_numpy()) to go by position."
     if not series.index.is_unique:
         raise InputError(f"{what} has another index than the frame, with repeated labels. {advice}")
-    places = series.index.get_indexer(frame.index)
+    try:
+        places = series.index.get_indexer(frame.index)
+    except pd.errors.InvalidIndexError:
+        raise InputError(
+            f"{what} has another index than the frame, of intervals that overlap. {advice}"
+        ) from None
     without = int((places < 0).sum())
     if without:
         raise InputError(
@@ -251,6 +260,11 @@ def _key_of_grouper(frame: pd.DataFrame, grouper: pd.Grouper) -> Key:
     if grouper.key is not None:
         _column_or_level(frame, grouper.key)
     try:
+        times = _times_of(frame, grouper)
+        if times.dtype.kind in "mM" and len(times) and times.isna().all():  # pandas 2.2 fails
+            return Key(
+                times.name, pd.Categorical.from_codes([-1] * len(times), times[:0], ordered=True)
+            )
         grouped = frame.groupby(grouper)
     except (TypeError, KeyError, ValueError, NotImplementedError) as fault:
         raise KindError(
@@ -260,6 +274,14 @@ def _key_of_grouper(frame: pd.DataFrame, grouper: pd.Grouper) -> Key:
     bins = grouped.size().index
     codes = grouped.ngroup().fillna(-1).astype(int)
     return Key(bins.name, pd.Categorical.from_codes(codes, categories=bins, ordered=True))
+
+
+def _times_of(frame: pd.DataFrame, grouper: pd.Grouper) -> pd.Index:
+    """What a Grouper with a frequency divides: a column, an index level, or the index."""
+    if grouper.key is not None:
+        return pd.Index(frame[grouper.key])
+    level = grouper.level
+    return frame.index if level is None else frame.index.get_level_values(level)  # type: ignore[arg-type]
 
 
 def warn_many_numbers(key: Key, slots: Slots) -> None:

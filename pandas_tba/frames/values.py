@@ -20,6 +20,7 @@ import pandas as pd
 Value = Hashable
 
 _NULLABLE = {"i": "Int64", "u": "UInt64", "b": "boolean"}  # by kind of numpy's dtype
+_LIBRARIES = ("narwhals", "polars", "pyarrow")  # whose columns pandas does not know
 # asked first, since isinstance with an abstract class takes ten times as long
 _COMMON_KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "text"}
 
@@ -207,6 +208,22 @@ def columns_of_keys(keys: Iterable[Value]) -> tuple[list[Hashable], list[Any]]:
     parts = zip_longest(*held) if are_tuples else [held]
     columns = [plain_series(list(part)) for part in parts]
     return [None] * len(columns), columns
+
+
+def pandas_column(values: Any) -> Any:
+    """A column of Polars, Arrow or narwhals as one of pandas, no digit lost; else the values themselves."""
+    if type(values).__module__.partition(".")[0] not in _LIBRARIES:
+        return values
+    name = getattr(values, "name", None)
+    if str(getattr(values, "dtype", "")) == "Object":  # Arrow would hold addresses
+        return pd.Series(values.to_list(), dtype=object, name=name)
+    import pyarrow as pa
+
+    held = values.to_arrow() if hasattr(values, "to_arrow") else values
+    chunks = pa.chunked_array([held]) if isinstance(held, pa.Array) else held
+    if not isinstance(chunks, pa.ChunkedArray):
+        return values
+    return pd.Series(pd.arrays.ArrowExtensionArray(chunks), name=name, copy=False)
 
 
 def plain_series(values: Any, dtype: Any = None) -> pd.Series:

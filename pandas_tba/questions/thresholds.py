@@ -22,7 +22,7 @@ from pandas_tba.errors import (
 )
 from pandas_tba.frames.checks import check_not_mixed, score_values
 from pandas_tba.frames.codes import Slots, encode, narrowest, of_all_rows
-from pandas_tba.frames.values import plain_series
+from pandas_tba.frames.values import pandas_column, plain_series
 from pandas_tba.scoring.results import Exponent, exponents_of
 from pandas_tba.scoring.tempering import class_weights, ratio
 
@@ -398,6 +398,7 @@ def _scored(y_true: Any, y_score: Any, pos_label: Hashable, groups: Any) -> Scor
 
 
 def _column(argument: str, values: Any) -> pd.Series:
+    values = pandas_column(values)
     column = values if isinstance(values, pd.Series) else None
     if column is None and np.ndim(values) == 1:
         column = plain_series(values)

@@ -8,6 +8,7 @@ import json
 import sqlite3
 import uuid
 import warnings
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -127,7 +128,7 @@ def of_kind(name):
 
 def database(table):
     """The table after a way through a database."""
-    with sqlite3.connect(":memory:") as base:
+    with closing(sqlite3.connect(":memory:")) as base:  # its own `with` leaves it open
         table.to_sql("counts", base, index=False)
         return pd.read_sql_query("SELECT * FROM counts", base)
 

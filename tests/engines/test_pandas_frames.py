@@ -186,6 +186,20 @@ def test_grouper_with_a_frequency(on_index):
     assert dict(zip(whole.groups, whole.rows, strict=True)) == expected.to_dict()
 
 
+@pytest.mark.parametrize("dtype", ["datetime64[ns]", "datetime64[us]", "timedelta64[ns]"])
+@pytest.mark.parametrize("way", ["column", "index", "level"])
+def test_grouper_with_a_frequency_and_no_times(dtype, way):
+    frame = random_frame(6).assign(when=pd.array([pd.NaT] * 6, dtype=dtype))
+    key = pd.Grouper(key="when", freq="D")
+    if way != "column":
+        frame = frame.set_index("when")
+        key = pd.Grouper(freq="D") if way == "index" else pd.Grouper(level="when", freq="D")
+    counts = frame.tba.counts(by=key)
+    assert (counts.groups.isna().tolist(), counts.groups.names) == ([True], ["when"])
+    assert counts.rows.tolist() == [6]
+    assert len(frame.tba.counts(by=key, dropna=True)) == 0
+
+
 def test_grouper_with_a_frequency_and_missing_times():
     frame = random_frame(60)
     frame["when"] = pd.Series(pd.date_range("2024-01-01", periods=60)).where(frame.index % 4 > 0)

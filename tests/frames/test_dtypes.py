@@ -4,6 +4,7 @@ import datetime
 import decimal
 import enum
 import itertools
+import uuid
 
 import numpy as np
 import pandas as pd
@@ -346,6 +347,87 @@ def test_a_subclass_of_dataframe():
 def test_dates_that_are_no_timestamps_do_not_match_them():
     with pytest.raises(tba.KindError):
         scored([datetime.date(2024, 1, 31)], pd.to_datetime(["2024-01-31"]))
+
+
+def polars():
+    return pytest.importorskip("polars")
+
+
+OF_LIBRARIES = {  # a column of labels or scores as another library holds it
+    "polars": lambda values: polars().Series("g", values),
+    "polars categories": lambda values: polars().Series("g", values, dtype=polars().Categorical),
+    "polars enum": lambda values: polars().Series(
+        "g", values, dtype=polars().Enum([*dict.fromkeys(values)])
+    ),
+    "arrow": pa.array,
+    "arrow views": lambda values: pa.array(values, pa.string_view()),
+    "arrow in chunks": lambda values: pa.chunked_array([values[:1], values[1:]]),
+    "narwhals": lambda values: pytest.importorskip("narwhals.stable.v2").from_native(
+        pd.Series(values, name="g"), series_only=True
+    ),
+}
+
+
+@pytest.mark.parametrize("held", OF_LIBRARIES.values(), ids=OF_LIBRARIES)
+def test_columns_of_other_libraries(held):
+    truth, guess = [*"aabb"], [*"abbb"]
+    score = tba.tempered_balanced_accuracy_score
+    assert score(held(truth), held(guess), t=1) == 0.75
+    assert score(held(truth), guess, t=1) == 0.75
+    frame = pd.DataFrame({"y_true": truth, "y_pred": guess}, index=[3, 2, 1, 0])
+    counts = frame.tba.counts(by=held([*"xyyy"]))
+    assert dict(zip(counts.groups, counts.rows.tolist(), strict=True)) == {"x": 1, "y": 3}
+    steps = tba.sweep(held(truth), [0.1, 0.2, 0.8, 0.9], pos_label="b", groups=held([*"xyxy"]))
+    assert steps.index.names[0] == getattr(held(truth), "name", None) or "group"
+
+
+def test_numbers_of_other_libraries():
+    large = [2**53 + 1, 2**53, 2, 2]
+    score = tba.tempered_balanced_accuracy_score
+    assert score(pa.array(large), pa.array([2**53, 2**53, 2, 2]), t=1) == 0.75
+    weighted = score([0, 0, 1, 1], [0, 1, 1, 1], t=1, sample_weight=pa.array([3.0, 1, 1, 1]))
+    assert weighted == 5 / 6
+    assert tba.sweep([0, 0, 1, 1], pa.array([0.1, 0.2, 0.8, 0.9]), pos_label=1)["tba"].max() == 1
+    with pytest.raises(tba.InputError, match="Missing values in 'y_true'"):
+        score(pa.array([*large[:3], None]), large)
+    with pytest.raises(tba.InputError, match="`y_true` must be one column of values; got shape"):
+        score(pa.table({"a": large}), large)
+    held = polars().Series([uuid.UUID(int=at) for at in (1, 1, 2, 2)], dtype=polars().Object)
+    assert score(held, [*map(uuid.UUID, map(str, held))], t=1) == 1
+
+
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()], ids=str)
+def test_views_of_arrow(kind):
+    texts = [*"aabb"] if kind == pa.string_view() else [b"a", b"a", b"b", b"b"]
+    y_true, g = arrow(texts, kind), arrow([texts[0], *texts[:2], None], kind)
+    y_pred = arrow([*texts[:3], texts[0]], kind)
+    frame = pd.DataFrame({"y_true": y_true, "y_pred": y_pred, "g": g, "x": 1})
+    assert frame.tba.score(t=1) == 0.75
+    assert frame.tba.counts(by="g").rows.tolist() == [3, 1]
+    lacking = frame.assign(y_pred=arrow([*texts[:3], None], kind))
+    assert lacking.tba(missing="drop").counts(by=["g", "x"]).rows.tolist() == [3]
+    long = {"y_true": "x", "y_pred": "x", "model": "g", "row": "y_true"}
+    pairs = tba.count_pairs(frame.assign(g=arrow(texts[::2] * 2, kind)), **long)
+    assert pairs.cells.sum() == 2
+    with pytest.raises(tba.KindError, match="`y_score` column 'g' must hold numbers"):
+        frame.tba(y_true="x", y_score="g", pos_label=1).score()
+
+
+def test_days_beyond_those_of_python():
+    days = pa.array([4_000_000, 1]).cast(pa.int32()).cast(pa.date32())
+    frame = pd.DataFrame({"y_true": arrow(days, None), "y_pred": 1, "g": 1})
+    text = (
+        "Column 'y_true' holds times beyond the years 1 to 9999, which Python cannot hold in "
+        "date32[day][pyarrow]. Convert it to datetime64[s] without a zone."
+    )
+    for question in (
+        frame.tba.score,
+        lambda: frame.tba(y_true="g").score(by="y_true"),
+        lambda: tba.count(pa.table({"y_true": days, "y_pred": days})),
+    ):
+        with pytest.raises(tba.KindError) as raised:
+            question()
+        assert str(raised.value) == text
 
 
 def test_text_that_arrow_cannot_hold():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from frames import PURE, TEXT, assert_untouched, doubled, made
 
@@ -178,6 +179,44 @@ ERRORS = {
         lambda df: tba.count(df, y_pred="y_pred", y_score="p"),
         tba.InputError,
         "`y_pred` ('y_pred') and `y_score` ('p') both name predictions; use one of them.",
+    ),
+    "a positive label alone": (
+        {"y_true": ["a"] * 4, "y_pred": ["a"] * 4},
+        lambda df: df.tba(pos_label="a").score(),
+        tba.InputError,
+        ("`pos_label` needs two classes; 'a' is the only one. Declare both: labels=[..., 'a']."),
+    ),
+    "a positive label beside one to abstain": (
+        {"y_true": [1] * 4, "y_pred": [0, 1, 1, 1]},
+        lambda df: df.tba(pos_label=1, abstain=[0]).score(),
+        tba.InputError,
+        "`pos_label` needs two classes; 1 is the only one. Declare both: labels=[..., 1].",
+    ),
+    "a key of another index whose intervals overlap": (
+        {},
+        lambda df: df.tba.score(
+            by=pd.Series([1, 2], pd.IntervalIndex.from_tuples([(0, 2), (1, 3)]), name="g")
+        ),
+        tba.InputError,
+        (
+            "`by`: the Series 'g' has another index than the frame, of intervals that overlap. Pass "
+            "an array (series.to_numpy()) to go by position."
+        ),
+    ),
+    "a key of Arrow of another length": (
+        {},
+        lambda df: df.tba.score(by=pa.array([1, 2])),
+        tba.InputError,
+        "`by` holds an array of shape (2,); it needs one value for each of the 4 rows.",
+    ),
+    "times of a zone beyond those of Python": (
+        {"g": np.array(["12000-01-01"] * 4, dtype="datetime64[s]")},
+        lambda df: df.assign(g=df["g"].dt.tz_localize("UTC")).tba.score(by="g"),
+        tba.KindError,
+        (
+            "Column 'g' holds times beyond the years 1 to 9999, which Python cannot hold in "
+            "datetime64[s, UTC]. Convert it to datetime64[s] without a zone."
+        ),
     ),
     "a positive label that is no class": (
         {},
@@ -821,6 +860,15 @@ ERRORS = {
         from_table,
         tba.InputError,
         "Missing values in 'y_true' (2 rows); leave these lines out.",
+    ),
+    "table with booleans for n": (
+        {"n": [True, True, False, True]},
+        from_table,
+        tba.InputError,
+        (
+            "`n` must hold whole numbers of rows, not negative, finite and below 2**63; got True, "
+            "True, False and 1 more."
+        ),
     ),
     "table with negative n": (
         {"n": [1, -2, 3, 4]},

@@ -51,6 +51,16 @@ OTHERS = {
         tba.InputError,
         "`matrix` must hold whole numbers of rows; got [[1j, 0], [0, 1]].",
     ),
+    "matrix: booleans": (
+        lambda: matrix([[True, False], [False, True]]),
+        tba.InputError,
+        "`matrix` must hold whole numbers of rows; got [[True, False], [False, True]].",
+    ),
+    "matrix: a boolean among numbers": (
+        lambda: matrix(pd.DataFrame([[True, 0], [0, 3]], dtype=object)),
+        tba.InputError,
+        "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; got True.",
+    ),
     "matrix: labels as one text": (
         lambda: matrix([[1, 0], [0, 1]], labels="ab"),
         tba.InputError,
