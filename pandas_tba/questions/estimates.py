@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.counts.storage import ROWS, SQUARES, WEIGHT
-from pandas_tba.errors import listed, shown
+from pandas_tba.errors import InputError, listed, shown
 from pandas_tba.inference.influence import evaluate_cells
 from pandas_tba.inference.intervals import (
     IntervalMethod,
@@ -206,16 +206,32 @@ def _by_influence(asked: Question, metric: Metric, exponents: list[float]) -> di
     """Limits of all other metrics."""
     of_share: Any = asked.way.of_share
     label = 0 if metric.kind == "class" else None
+    matrices, at = asked.matrices_for(metric), exponents if metric.takes_t else [None]
+    for t in at:
+        _check_scale(metric, matrices, t, label)
     found = [
-        metric_limits(
-            metric, asked.matrices_for(metric), asked.level, t=t, label=label, of_share=of_share
-        )
-        for t in (exponents if metric.takes_t else [None])
+        metric_limits(metric, matrices, asked.level, t=t, label=label, of_share=of_share)
+        for t in at
     ]
     names = ("low", "high", "se", "n_eff")
     return {
         name: _stacked(part) for name, part in zip(names, zip(*found, strict=True), strict=True)
     }
+
+
+def _check_scale(metric: Metric, matrices: Matrices, t: float | None, label: int | None) -> None:
+    """Refuse a metric of the user that is another one for twice the rows."""
+    if metric.gradient is not None:
+        return
+    once, twice = (
+        evaluate_cells(metric, times * matrices.cells, matrices.is_class, t=t, label=label)
+        for times in (1, 2)
+    )
+    if not np.allclose(once, twice, rtol=1e-6, atol=1e-9, equal_nan=True):
+        raise InputError(
+            f"`metrics`: {shown(metric.name)} changes when every cell is doubled, so that it has no "
+            "limits by formula. Divide by the total, or choose method='bootstrap'."
+        )
 
 
 def _resampled(

@@ -82,16 +82,16 @@ def interval(
     level : float, default 0.95
         Probability with which the interval shall hold the true value.
     method : {"wilson", "conservative", "mover", "bootstrap"}, default "wilson"
-        A row of `INTERVALS`. ``wilson`` and ``conservative`` (Clopper-Pearson, wider) take the
-        score for one proportion of n_eff rows. ``mover`` combines Jeffreys limits of the classes,
-        for at most five of them. ``bootstrap`` draws the counts anew, whatever the number of rows.
+        A row of `INTERVALS`. ``wilson`` takes every metric, most of them as one proportion of n_eff
+        rows. ``conservative`` (Clopper-Pearson, wider) does the same for metrics between finite
+        bounds. ``mover`` combines Jeffreys limits of the classes, for means of recall of at most
+        five of them and for single proportions. ``bootstrap`` draws the counts anew, whatever the
+        metric and the number of rows.
     prevalence : {"own", "pooled"}, mapping or Series, default "own"
         Whose class shares give the weights of tba, as in `score`. Shares that were counted make
         the interval wider, given ones do not.
     metrics : name, Metric, or list of these, optional
-        tba by default. A list adds the level ``metric`` before ``t``. Means of recall and single
-        proportions (precision, specificity, ...) take every method; all others the bootstrap,
-        whatever the method.
+        tba by default. A list adds the level ``metric`` before ``t``.
     n_replicates : int, default 2000
         Draws of the bootstrap.
     generator : numpy Generator or int, optional
@@ -101,51 +101,72 @@ def interval(
     -------
     DataFrame
         Columns n (rows), min_support (rows of the smallest class), n_absent (classes without
-        rows), score, low, high, se (standard error: the plug-in one, too small where a recall is 0
-        or 1, or that of the replicates), n_eff (rows of one proportion that is as uncertain; NaN
-        for a bootstrap) and reason (why something is NaN, else empty). With a bootstrap also
-        n_undefined: replicates without a value, which are left out. Weighted counts have a
-        column weight. Where a class that has weight is absent, score is NaN, and low and high
-        take its recall for 0 and for 1.
+        rows), score, low, high, se (standard error: of means of recall and proportions the plug-in
+        one, too small where a recall is 0 or 1; of the others that at smoothed cells, or that of
+        the replicates), n_eff (rows of one proportion that is as uncertain; NaN where there is no
+        such number) and reason (why something is NaN, or of what there are too few rows, else
+        empty). With a bootstrap also n_undefined: replicates without a value, which are left out.
+        Weighted counts have a column weight. Where a metric is undefined, score is NaN, and low and
+        high are what it can be: a mean of recalls takes the recall of absent classes for 0 and
+        for 1, all others have their bounds.
 
     Raises
     ------
     InputError
-        If an argument has a value that cannot be used, or weighted counts meet a method or a
-        metric that takes only rows.
+        If an argument has a value that cannot be used, or a method does not take a metric, or
+        weights.
 
     Warns
     -----
     InputWarning
-        Once, naming groups, where a class has too few rows for the method.
+        Once, naming groups, where a class has too few rows for the method, or is predicted too
+        seldom for the metric; and where limits of a user's metric are normal ones.
 
     Notes
     -----
-    Rows count as independent: intervals are too narrow where subjects repeat. With weights they
-    come from the linearised variance with squared weights. At 95 percent ``wilson`` holds the true
-    value in 95 of 100 samples on average. In the worst cases that are known, of two classes, it is
-    76 to 83 with 3 to 5 rows of one, and 84 from ten rows on; there ``conservative`` has 83 or
-    more.
+    Rows count as independent: intervals are too narrow where subjects repeat.
 
-    n_eff = S (1 - S) / V, where r_k = (hits_k + 1) / (n_k + 2) are smoothed recalls, S their
-    mean with the class weights w_k, and V = sum w_k^2 r_k (1 - r_k) / n_k
+    **Means of recall.** n_eff = S (1 - S) / V, where r_k = (hits_k + 1) / (n_k + 2) are smoothed
+    recalls, S their mean with the class weights w_k, and V = sum w_k^2 r_k (1 - r_k) / n_k
     + (t^2 / N) sum w_k^2 / p_k (r_k - S)^2. Neither n_k, nor the weights, nor the shares p_k are
     smoothed. N are the rows on which p_k was counted; given shares leave the second sum out, and
     so does an infinite t. The limits of ``wilson`` and ``conservative`` are those of a share of
-    n_eff rows, but centred on the score itself, whose recalls are not smoothed.
+    n_eff rows, but centred on the score itself, whose recalls are not smoothed. A proportion
+    (precision, specificity, ...) is the recall of a single class: of the rows it is a share of.
+
+    **Other metrics** are functions m of the cells, as shares p_kj of all rows n. With one hit and
+    one miss more in each class (the miss spread over the other labels, the share of the class kept)
+    and the gradient g there, V = (sum p_kj g_kj^2 - (sum p_kj g_kj)^2) / n. On the scale between
+    the bounds the value there is v and the score u; the limits are those of u at v (1 - v) / V
+    rows, mapped back. For means of recall this is the same as above. The rows are added to
+    predicted instead of true classes where a metric is conditional on these (precision_macro,
+    precision_weighted, markedness); f1_macro, f1_weighted and metrics of the user take whichever
+    gives fewer effective rows. Some have rules of their own:
+
+    * f1 and jaccard J: limits of J as a share of the rows that are, or are predicted, of the class;
+      F1 = 2 J / (1 + J).
+    * lr_plus and lr_minus: Koopman's score limits of a ratio of two proportions.
+    * odds_ratio: Jeffreys limits of recall and specificity, combined on the scale of logits.
+    * min_recall: low is the least of the lower limits of the recalls, high the least of the upper
+      ones at Sidak's level. majority is the mirror image, of the class weights.
+    * tba_slope: distances from each recall to its limits, combined, and the variance of the weights.
+    * metrics of the user between 0 and infinity: normal limits of the logarithm, with half a row
+      more in each cell; without finite bounds normal limits.
 
     ``mover`` takes the recalls as they are: low is S - sqrt(sum w_k^2 (r_k - l_k)^2 + z^2 M), and
     high is S + sqrt(sum w_k^2 (u_k - r_k)^2 + z^2 M), with M the second sum of V, and l_k and u_k
     the Jeffreys limits of the class; a recall of 0 has l_k = 0, one of 1 has u_k = 1, exactly.
     z is the normal quantile of the level: 1.96 at 0.95.
 
-    With weights, s_k is the sum of weights of a class, n_k its effective rows (Kish)
+    **Weights.** s_k is the sum of weights of a class, n_k its effective rows (Kish)
     s_k^2 / sum(weight^2), and r_k + (1 - 2 r_k) / (n_k + 2) the smoothed recall. The skew q_k is
     the share of hits among the squared weights less the recall, times 1 - 2 / (n_k + 2). With
     f_k = t w_k (r_k - S), the class adds to V the sum of w_k^2 (r_k (1 - r_k)
     + q_k (1 - 2 r_k)) / n_k, of 2 f_k w_k q_k o_k / n_k, and of f_k^2 / m_k: m_k are the effective
     rows on which its share was counted, and o_k is the part of their weight that is the group's.
-    With own shares m_k = n_k and o_k = 1. Given shares leave the last two out.
+    With own shares m_k = n_k and o_k = 1. Given shares leave the last two out. For other metrics
+    squared weights take the place of p_kj / n in V, smoothed likewise. Where weights differ and the
+    effective rows behind V (Satterthwaite's) are below 30, Student's quantile takes the place of z.
 
     Where a class is absent, S and V are those of the other classes, their weights made to add up
     to 1. The limits are then scaled by 1 less the weight of the absent classes, which is added to
@@ -155,7 +176,8 @@ def interval(
     ----------
     Those of the methods stand in `INTERVALS`. Korn and Graubard 1998, Confidence intervals for
     proportions with small expected number of positive counts estimated from survey data, Survey
-    Methodology 24, 193-201, for the effective number of rows.
+    Methodology 24, 193-201, for the effective number of rows. Koopman 1984, doi:10.2307/2531405,
+    for ratios; Zou and Donner 2008, doi:10.1002/sim.3095, for combined distances.
 
     Examples
     --------

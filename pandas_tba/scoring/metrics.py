@@ -108,7 +108,7 @@ class Metric:
         any rows it is undefined in any case. None where that is not known.
     exponent : float, "t" or None
         Where the metric is the mean of recall weighted by prevalence to a power: the power, "t"
-        for the one asked for. It then has intervals by formula, and can be compared.
+        for the one asked for. It can then be compared.
     share_of : {"support", "rest", "predicted", "unpredicted", "total"} or None
         Where the metric of a class is one proportion: the rows that it is a share of.
     gradient : callable or None

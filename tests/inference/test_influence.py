@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -465,6 +466,12 @@ def test_metrics_of_the_user_by_their_bounds():
     assert 1.9 - found["low"] == pytest.approx(Z * found["se"])
     cut = limits(dataclasses.replace(scaled, bounds=(-math.inf, 1.92)), INPUTS["A"])
     assert [cut["low"], cut["high"]] == [found["low"], 1.92]
+
+
+def test_metrics_can_be_sent_to_other_processes():
+    sent = pickle.loads(pickle.dumps(METRICS["mcc"]))
+    assert limits(sent, INPUTS["A"]) == limits(METRICS["mcc"], INPUTS["A"])
+    assert pickle.loads(pickle.dumps(tba.METRICS))[0].name == "accuracy"
 
 
 def test_an_unknown_rule_is_an_error():
