@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pandas_tba.errors import InputError, KindError, check_choice, is_real, listed, nearest, shown
+from pandas_tba.scoring import gradients
+from pandas_tba.scoring.gradients import Gradient
 from pandas_tba.scoring.tempering import check_t, majority_score, tempered_mean, tempered_slope
 
 FloatArray = npt.NDArray[np.float64]
@@ -103,6 +105,15 @@ class Metric:
         for the one asked for. It then has intervals by formula, and can be compared.
     share_of : {"support", "rest", "predicted", "unpredicted", "total"} or None
         Where the metric of a class is one proportion: the rows that it is a share of.
+    gradient : callable or None
+        Of the arguments of the function: its derivatives by hits, support, predicted and total, of
+        the shapes of these. Taken by differences where it is None.
+    limits : str or None
+        How `interval` makes limits of what is neither a mean of recalls nor a proportion: as one
+        proportion at the rows that the variance by influence says, with a hit and a miss more in
+        each true class ("rows"), in each predicted one ("cols"), or whichever gives fewer
+        ("least"); or by the name of a metric that has a rule of its own. None is "least" between
+        finite bounds, normal limits of the logarithm between 0 and infinity, else normal limits.
     """
 
     name: str
@@ -116,6 +127,8 @@ class Metric:
     lacks: tuple[Lack, ...] | None = None
     exponent: float | Literal["t"] | None = None
     share_of: Literal["support", "rest", "predicted", "unpredicted", "total"] | None = None
+    gradient: Gradient | None = None
+    limits: str | None = None
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, ("class", "overall"))
@@ -333,75 +346,88 @@ def _cohen_kappa(hits: Any, support: Any, predicted: Any, total: Any, is_class: 
 # fmt: off
 METRICS: tuple[Metric, ...] = (
     Metric("accuracy", "overall", _accuracy, r"\frac{\sum_k h_k}{n}", lacks=(),
-           reference=_SOKOLOVA, exponent=1.0),
+           reference=_SOKOLOVA, exponent=1.0, gradient=gradients.accuracy),
     Metric("balanced_accuracy", "overall", partial(_macro, _recall),
            r"\frac{1}{K} \sum_k \frac{h_k}{n_k}", lacks=(ABSENT,),
-           reference="Brodersen et al. 2010, doi:10.1109/ICPR.2010.764", exponent=0.0),
+           reference="Brodersen et al. 2010, doi:10.1109/ICPR.2010.764", exponent=0.0,
+           gradient=partial(gradients.macro, gradients.RECALL)),
     Metric("tba", "overall", partial(_tempered, tempered_mean), r"\sum_k w_k \frac{h_k}{n_k}",
-           takes_t=True, lacks=(ABSENT,), reference="tempered balanced accuracy", exponent="t"),
+           takes_t=True, lacks=(ABSENT,), reference="tempered balanced accuracy", exponent="t",
+           gradient=gradients.tempered_mean),
     Metric("tba_slope", "overall", partial(_tempered, tempered_slope),
            r"\sum_k w_k \left(\ln p_k - \sum_j w_j \ln p_j\right) \frac{h_k}{n_k}",
            bounds=(-np.inf, np.inf), greater_is_better=None, takes_t=True, lacks=(ABSENT,),
-           reference="derivative of tba by t"),
+           reference="derivative of tba by t", gradient=gradients.tempered_slope, limits="tba_slope"),
     Metric("majority", "overall", partial(_tempered, majority_score), r"w_{\arg\max_k p_k}",
            greater_is_better=None, takes_t=True, lacks=(ABSENT,),
-           reference="tba of a classifier that always answers the most prevalent class"),
-    Metric("recall", "class", _recall, r"\frac{h_k}{n_k}", lacks=(ABSENT,), reference=_SOKOLOVA, share_of="support"),
+           reference="tba of a classifier that always answers the most prevalent class",
+           gradient=gradients.majority, limits="majority"),
+    Metric("recall", "class", _recall, r"\frac{h_k}{n_k}", lacks=(ABSENT,), reference=_SOKOLOVA, share_of="support",
+           gradient=gradients.RECALL),
     Metric("specificity", "class", _specificity, r"\frac{c_k}{n - n_k}", lacks=(ALONE,),
-           reference=_SOKOLOVA, share_of="rest"),
+           reference=_SOKOLOVA, share_of="rest", gradient=gradients.SPECIFICITY),
     Metric("precision", "class", _precision, r"\frac{h_k}{q_k}", lacks=(UNPREDICTED,),
-           reference=_SOKOLOVA, share_of="predicted"),
+           reference=_SOKOLOVA, share_of="predicted", gradient=gradients.PRECISION),
     Metric("npv", "class", _npv, r"\frac{c_k}{n - q_k}", lacks=(ALWAYS_PREDICTED,),
-           reference=_ALTMAN, share_of="unpredicted"),
+           reference=_ALTMAN, share_of="unpredicted", gradient=gradients.NPV),
     Metric("fpr", "class", _fpr, r"\frac{q_k - h_k}{n - n_k}", greater_is_better=False,
-           lacks=(ALONE,), reference=_POWERS, share_of="rest"),
+           lacks=(ALONE,), reference=_POWERS, share_of="rest", gradient=gradients.FPR),
     Metric("fnr", "class", _fnr, r"\frac{n_k - h_k}{n_k}", greater_is_better=False, lacks=(ABSENT,),
-           reference=_POWERS, share_of="support"),
+           reference=_POWERS, share_of="support", gradient=gradients.FNR),
     Metric("fdr", "class", _fdr, r"\frac{q_k - h_k}{q_k}", greater_is_better=False,
-           lacks=(UNPREDICTED,), reference="1 - precision", share_of="predicted"),
+           lacks=(UNPREDICTED,), reference="1 - precision", share_of="predicted", gradient=gradients.FDR),
     Metric("false_omission_rate", "class", _false_omission_rate, r"\frac{n_k - h_k}{n - q_k}",
-           greater_is_better=False, lacks=(ALWAYS_PREDICTED,), reference="1 - npv", share_of="unpredicted"),
+           greater_is_better=False, lacks=(ALWAYS_PREDICTED,), reference="1 - npv", share_of="unpredicted",
+           gradient=gradients.FALSE_OMISSION_RATE),
     Metric("f1", "class", _f_beta, r"\frac{2 h_k}{n_k + q_k}", lacks=(NOWHERE,),
-           reference=_SOKOLOVA),
+           reference=_SOKOLOVA, gradient=gradients.F1, limits="f1"),
     Metric("jaccard", "class", _jaccard, r"\frac{h_k}{n_k + q_k - h_k}", lacks=(NOWHERE,),
-           reference="Jaccard 1912, doi:10.1111/j.1469-8137.1912.tb05611.x"),
+           reference="Jaccard 1912, doi:10.1111/j.1469-8137.1912.tb05611.x", gradient=gradients.JACCARD, limits="jaccard"),
     Metric("g_mean", "overall", _g_mean, r"\left(\prod_k \frac{h_k}{n_k}\right)^{1/K}",
-           lacks=(ABSENT,), reference="Sun et al. 2006, doi:10.1109/ICDM.2006.29"),
+           lacks=(ABSENT,), reference="Sun et al. 2006, doi:10.1109/ICDM.2006.29", gradient=gradients.g_mean, limits="rows"),
     Metric("min_recall", "overall", _min_recall, r"\min_k \frac{h_k}{n_k}", lacks=(ABSENT,),
-           reference="smallest recall of a class"),
+           reference="smallest recall of a class", gradient=gradients.min_recall, limits="min_recall"),
     Metric("recall_macro", "overall", partial(_macro, _recall),
-           r"\frac{1}{K} \sum_k \frac{h_k}{n_k}", lacks=(ABSENT,), reference=_SOKOLOVA, exponent=0.0),
+           r"\frac{1}{K} \sum_k \frac{h_k}{n_k}", lacks=(ABSENT,), reference=_SOKOLOVA, exponent=0.0,
+           gradient=partial(gradients.macro, gradients.RECALL)),
     Metric("precision_macro", "overall", partial(_macro, _precision),
-           r"\frac{1}{K} \sum_k \frac{h_k}{q_k}", lacks=(UNPREDICTED,), reference=_SOKOLOVA),
+           r"\frac{1}{K} \sum_k \frac{h_k}{q_k}", lacks=(UNPREDICTED,), reference=_SOKOLOVA,
+           gradient=partial(gradients.macro, gradients.PRECISION), limits="cols"),
     Metric("f1_macro", "overall", partial(_macro, _f_beta),
-           r"\frac{1}{K} \sum_k \frac{2 h_k}{n_k + q_k}", lacks=(NOWHERE,), reference=_SOKOLOVA),
+           r"\frac{1}{K} \sum_k \frac{2 h_k}{n_k + q_k}", lacks=(NOWHERE,), reference=_SOKOLOVA,
+           gradient=partial(gradients.macro, gradients.F1), limits="least"),
     Metric("precision_weighted", "overall", partial(_weighted, _precision),
-           r"\sum_k p_k \frac{h_k}{q_k}", lacks=(NEGLECTED,), reference=_SOKOLOVA),
+           r"\sum_k p_k \frac{h_k}{q_k}", lacks=(NEGLECTED,), reference=_SOKOLOVA,
+           gradient=partial(gradients.weighted, gradients.PRECISION, _precision), limits="cols"),
     Metric("f1_weighted", "overall", partial(_weighted, _f_beta),
-           r"\sum_k p_k \frac{2 h_k}{n_k + q_k}", lacks=(), reference=_SOKOLOVA),
+           r"\sum_k p_k \frac{2 h_k}{n_k + q_k}", lacks=(), reference=_SOKOLOVA,
+           gradient=partial(gradients.weighted, gradients.F1, _f_beta), limits="least"),
     Metric("mcc", "overall", _mcc,
            r"\frac{n \sum_k h_k - \sum_k n_k q_k}{\sqrt{\sum_k n_k (n - n_k)} \sqrt{\sum_k q_k (n - q_k)}}",
            bounds=_SIGNED, lacks=(ALONE, ALWAYS_PREDICTED),
-           reference="Gorodkin 2004, doi:10.1016/j.compbiolchem.2004.09.006"),
+           reference="Gorodkin 2004, doi:10.1016/j.compbiolchem.2004.09.006", gradient=gradients.mcc, limits="rows"),
     Metric("cohen_kappa", "overall", _cohen_kappa,
            r"\frac{n \sum_k h_k - \sum_k n_k q_k}{\sum_k q_k (n - n_k)}", bounds=_SIGNED,
-           lacks=(EVERYWHERE,), reference="Cohen 1960, doi:10.1177/001316446002000104"),
+           lacks=(EVERYWHERE,), reference="Cohen 1960, doi:10.1177/001316446002000104",
+           gradient=gradients.cohen_kappa, limits="rows"),
     Metric("informedness", "class", _informedness, r"\frac{h_k}{n_k} + \frac{c_k}{n - n_k} - 1",
-           bounds=_SIGNED, lacks=(ABSENT, ALONE), reference=_POWERS),
+           bounds=_SIGNED, lacks=(ABSENT, ALONE), reference=_POWERS, gradient=gradients.INFORMEDNESS, limits="rows"),
     Metric("markedness", "class", _markedness, r"\frac{h_k}{q_k} + \frac{c_k}{n - q_k} - 1",
-           bounds=_SIGNED, lacks=(UNPREDICTED, ALWAYS_PREDICTED), reference=_POWERS),
+           bounds=_SIGNED, lacks=(UNPREDICTED, ALWAYS_PREDICTED), reference=_POWERS,
+           gradient=gradients.MARKEDNESS, limits="cols"),
     Metric("lr_plus", "class", _lr_plus, r"\frac{h_k (n - n_k)}{n_k (q_k - h_k)}",
-           bounds=_POSITIVE, lacks=(ABSENT, ALONE, UNPREDICTED), reference=_DEEKS),
+           bounds=_POSITIVE, lacks=(ABSENT, ALONE, UNPREDICTED), reference=_DEEKS, gradient=gradients.LR_PLUS, limits="lr_plus"),
     Metric("lr_minus", "class", _lr_minus, r"\frac{(n_k - h_k)(n - n_k)}{n_k c_k}",
            bounds=_POSITIVE, greater_is_better=False, lacks=(ABSENT, ALONE, ALWAYS_PREDICTED),
-           reference=_DEEKS),
+           reference=_DEEKS, gradient=gradients.LR_MINUS, limits="lr_minus"),
     Metric("odds_ratio", "class", _odds_ratio, r"\frac{h_k c_k}{(n_k - h_k)(q_k - h_k)}",
            bounds=_POSITIVE, lacks=(ABSENT, ALONE, UNPREDICTED, ALWAYS_PREDICTED),
-           reference="Glas et al. 2003, doi:10.1016/S0895-4356(03)00177-X"),
+           reference="Glas et al. 2003, doi:10.1016/S0895-4356(03)00177-X", gradient=gradients.ODDS_RATIO, limits="odds_ratio"),
     Metric("prevalence", "class", _prevalence, r"p_k = \frac{n_k}{n}", greater_is_better=None,
-           lacks=(), reference="share of the rows", share_of="total"),
+           lacks=(), reference="share of the rows", share_of="total", gradient=gradients.PREVALENCE),
     Metric("selection_rate", "class", _selection_rate, r"\frac{q_k}{n}", greater_is_better=None,
-           lacks=(), reference="Feldman et al. 2015, doi:10.1145/2783258.2783311", share_of="total"),
+           lacks=(), reference="Feldman et al. 2015, doi:10.1145/2783258.2783311", share_of="total",
+           gradient=gradients.SELECTION_RATE),
 )
 # fmt: on
 
@@ -450,6 +476,8 @@ def f_beta(beta: float) -> Metric:
         formula=rf"\frac{{(1 + {square:g}) h_k}}{{{square:g} n_k + q_k}}",
         reference="Chinchor 1992, doi:10.3115/1072064.1072067",
         lacks=(NOWHERE,),
+        gradient=gradients.f_beta(square),
+        limits="f1" if square == 1.0 else "rows",
     )
 
 
@@ -488,6 +516,7 @@ def tempered(t: float) -> Metric:
         reference="tempered balanced accuracy",
         lacks=(ABSENT,) if exponent <= 0 else (),  # above 0 an absent class has no weight
         exponent=exponent,
+        gradient=partial(gradients.tempered_mean, t=exponent),
     )
 
 
