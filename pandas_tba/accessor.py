@@ -296,8 +296,11 @@ class TbaAccessor:
         dropna: bool = False,
         observed: bool = True,
         t: Exponent = 0.5,
+        metrics: str | Metric | Iterable[str | Metric] | None = None,
         level: float = 0.95,
         prevalence: Prevalence = "own",
+        margin: float | None = None,
+        adjust: Literal["holm", "fdr_bh"] | None = "holm",
     ) -> pd.DataFrame:
         """Paired differences of the models: see `pandas_tba.compare`."""
         from pandas_tba.engines.pandas_pairs import pair_frame
@@ -311,7 +314,15 @@ class TbaAccessor:
             dropna=dropna,
             observed=observed,
         )
-        return compare(pairs, t=t, level=level, prevalence=prevalence)
+        return compare(
+            pairs,
+            t=t,
+            metrics=metrics,
+            level=level,
+            prevalence=prevalence,
+            margin=margin,
+            adjust=adjust,
+        )
 
     def disparity(
         self,

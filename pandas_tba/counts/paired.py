@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.counts.groups import Groups
 from pandas_tba.counts.storage import ROWS, SQUARES, WEIGHT, Cells, Entries, gathered
 from pandas_tba.errors import InputError, counted, listed
@@ -182,6 +183,20 @@ class PairedCounts:
     def weight(self) -> Array:
         """Rows of each group that both models have scored, or their weight."""
         return np.asarray(self.support.sum(axis=1))
+
+    def of_model(self, side: int) -> ConfusionCounts:
+        """Counts of the first (0) or second (1) model of each pair, on the rows of both.
+
+        Returns
+        -------
+        ConfusionCounts
+            With the groups of the pairs, and the same labels and classes.
+        """
+        group, truth, *predicted, planes = self.joint
+        n_labels = len(self.label_set.values)
+        entries = Entries(group, truth, predicted[side], planes)
+        cells = gathered((len(self), n_labels, n_labels), entries)
+        return ConfusionCounts(cells, self.label_set, self.key_groups, self.n_missing)
 
     def _outcomes(self, plane: int) -> Array:
         """One plane by group, class, and which of the two is right, (G, K, 2, 2)."""

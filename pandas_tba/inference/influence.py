@@ -249,6 +249,25 @@ def critical_value(tail: FloatArray | float, rows: FloatArray | None = None) -> 
     )
 
 
+def upper_tail(distance: FloatArray, rows: FloatArray) -> FloatArray:
+    """Probability beyond so many standard errors, by the distribution of `critical_value`."""
+    from scipy.special import ndtr, stdtr
+
+    normal = ndtr(-distance)
+    if not (rows < _MANY_ROWS).any():
+        return np.asarray(normal)
+    return np.where(rows < _MANY_ROWS, stdtr(np.maximum(rows - 1.0, 1.0), -distance), normal)
+
+
+def rows_of_quantile(terms: FloatArray, rows: FloatArray, differ: BoolArray) -> FloatArray:
+    """Degrees of freedom + 1 (G,) of a sum of variances (G, L); infinite unless weights differ.
+
+    Satterthwaite 1946, doi:10.2307/3002019.
+    """
+    degrees = ratio(terms.sum(axis=1) ** 2, (terms**2 / np.maximum(rows - 1.0, 1.0)).sum(axis=1))
+    return np.where(differ.any(axis=1), degrees + 1.0, np.inf)
+
+
 def wilson_limits(share: FloatArray, rows: FloatArray, z: FloatArray | float) -> Limits:
     """Score interval of a proportion."""
     pull = np.asarray(z) ** 2 / np.maximum(rows, 1e-100)

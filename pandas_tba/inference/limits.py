@@ -23,6 +23,7 @@ from pandas_tba.inference.influence import (
     gradient,
     influence,
     jeffreys_limits,
+    rows_of_quantile,
     smoothed_weighted,
     variance,
     wilson_limits,
@@ -177,17 +178,8 @@ def _moments(asked: _Asked, by: Literal["rows", "cols"]) -> _Moments:
         value,
         total,
         effective_rows(value, total, asked.metric.bounds),
-        _rows_of_quantile(terms, *matrices.effective(axis)),
+        rows_of_quantile(terms, *matrices.effective(axis)),
     )
-
-
-def _rows_of_quantile(terms: FloatArray, rows: FloatArray, differ: BoolArray) -> FloatArray:
-    """Degrees of freedom + 1 (G,) of a sum of variances (G, L); infinite unless weights differ.
-
-    Satterthwaite 1946, doi:10.2307/3002019.
-    """
-    degrees = ratio(terms.sum(axis=1) ** 2, (terms**2 / np.maximum(rows - 1.0, 1.0)).sum(axis=1))
-    return np.where(differ.any(axis=1), degrees + 1.0, np.inf)
 
 
 def _as_share(asked: _Asked, found: _Moments) -> Estimate:
@@ -479,7 +471,7 @@ def _log(asked: _Asked) -> Estimate:
     terms = (spread * influence(shares, asked.gradient(shares) / centre[:, None, None]) ** 2).sum(
         axis=2
     )
-    z = critical_value(asked.tail, _rows_of_quantile(terms, *matrices.effective(2)))
+    z = critical_value(asked.tail, rows_of_quantile(terms, *matrices.effective(2)))
     se = np.sqrt(terms.sum(axis=1))
     low, high = np.log(centre) - z * se, np.log(centre) + z * se
     return Estimate(
