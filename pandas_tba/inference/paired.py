@@ -90,6 +90,12 @@ class Outcomes:
         return np.broadcast_to(class_weights(self.prevalence, t=t), self.support.shape)
 
 
+def scaled(weights: FloatArray, squares: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Sums of weights and of squares in units of the largest, so that no product of them overflows."""
+    unit = float(weights.max(initial=0.0)) or 1.0
+    return weights / unit, squares / unit / unit
+
+
 def tempered_difference(outcomes: Outcomes, t: float) -> Difference:
     """Difference of tempered balanced accuracy, its classes smoothed for the variance alone."""
     support, weights = outcomes.support, outcomes.weights(t)
@@ -114,7 +120,7 @@ def tempered_difference(outcomes: Outcomes, t: float) -> Difference:
         counted, counted_squares = outcomes.reference
         with np.errstate(over="ignore"):
             shift = t * weights * centred
-            terms = terms + _quotient(shift**2 * counted_squares, counted**2)
+            terms = terms + shift**2 * _quotient(_quotient(counted_squares, counted), counted)
             overlap = _quotient(support, counted)
             terms = terms + 2.0 * weights * shift * (heavy - mean) * overlap / smoothed
     degrees = np.full(len(value), np.inf)
@@ -157,6 +163,14 @@ class PairedCells:
     joint: JointCells
     n_groups: int
     is_class: BoolArray
+
+    @classmethod
+    def of(cls, joint: JointCells, n_groups: int, is_class: BoolArray) -> PairedCells:
+        """The cells of a table of pairs, weights in units of the largest."""
+        if len(joint.planes) > 1:
+            rows, *weighted = joint.planes
+            joint = joint._replace(planes=(rows, *scaled(*weighted)))
+        return cls(joint, n_groups, is_class)
 
     @property
     def is_weighted(self) -> bool:

@@ -21,6 +21,7 @@ from pandas_tba.inference.paired import (
     Outcomes,
     PairedCells,
     metric_difference,
+    scaled,
     tempered_difference,
 )
 from pandas_tba.inference.pvalues import ADJUSTMENTS, paired_mid_p
@@ -45,6 +46,7 @@ _EXTREMES = {
     "min_recall": "is the least of several recalls",
     "majority": "is the same for all models of the same rows",
 }
+_MOST_CELLS = 1 << 24  # of the confusion matrix of one group: 128 MB
 _AT_MARGIN = ("p_noninferior", "p_equivalent", "verdict")
 
 
@@ -200,7 +202,13 @@ def _check_margin(margin: object) -> None:
 def _check_metrics(counts: Any, chosen: list[Metric]) -> None:
     """Refuse metrics of a class where none is positive, and those that are an extreme of classes."""
     check_positive(counts, chosen)
+    n_labels = len(counts.label_set.values)
     for metric in chosen:
+        if n_labels**2 > _MOST_CELLS and metric.kind == "overall" and not _is_tempered(metric):
+            raise InputError(
+                f"`metrics`: {shown(metric.name)} of {n_labels:,} labels takes confusion matrices that "
+                "are too large. Compare means of recall, such as 'tba', or make one label of rare ones."
+            )
         if metric.limits in _EXTREMES:
             raise InputError(
                 f"`metrics`: {shown(metric.name)} {_EXTREMES[metric.limits]}, so its difference has no "
@@ -237,13 +245,15 @@ class _Question:
     @cached_property
     def cells(self) -> PairedCells:
         """What both predicted."""
-        return PairedCells(self.pairs.joint, len(self.pairs), self.pairs.is_class)
+        return PairedCells.of(self.pairs.joint, len(self.pairs), self.pairs.is_class)
 
 
 def _outcomes(pairs: PairedCounts, prevalence: Prevalence) -> Outcomes:
     """Outcomes of either model, and the rows from which the class shares were counted."""
     counts: Any = pairs
     cells, squares = pairs.cells.astype(np.float64), pairs.squares
+    if squares is not None:
+        cells, squares = scaled(cells, squares)
     totals = [cells.sum(axis=(2, 3))]
     totals.append(totals[0] if squares is None else squares.sum(axis=(2, 3)))
     if isinstance(prevalence, str) and prevalence == "pooled":

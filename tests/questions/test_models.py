@@ -410,6 +410,34 @@ def test_weighted_means_of_recall_agree_with_the_general_form():
     assert closed["se"] == pytest.approx(general["se"], rel=1e-3)
 
 
+@pytest.mark.parametrize("unit", [1e-140, 1e140])
+def test_units_of_weights_do_not_matter(unit):
+    frame = rows_of(300, g=np.arange(300) % 2)
+    names = ["tba", "balanced_accuracy", "f1_macro", "mcc"]
+    found, expected = (
+        compare(
+            count_pairs(part, y_pred=["a", "b"], by="g", sample_weight="w"),
+            metrics=names,
+            prevalence="pooled",
+        ).drop(columns="weight")
+        for part in (frame.assign(w=frame["w"] * unit), frame)
+    )
+    assert not found["se"].isna().any()
+    pd.testing.assert_frame_equal(found, expected, rtol=1e-9)
+
+
+def test_too_many_labels_for_matrices():
+    frame = pd.DataFrame({"y_true": [0, 1, 2], "a": [0, 1, 2], "b": [0, 2, 2]})
+    pairs = count_pairs(frame, y_pred=["a", "b"], labels=range(5000))
+    assert compare(pairs, t=1)["difference"].tolist() == pytest.approx([1 / 3])
+    with pytest.raises(tba.InputError) as caught:
+        compare(pairs, metrics="mcc")
+    assert str(caught.value) == (
+        "`metrics`: 'mcc' of 5,000 labels takes confusion matrices that are too large. Compare means "
+        "of recall, such as 'tba', or make one label of rare ones."
+    )
+
+
 def test_few_effective_rows_take_the_quantile_of_student():
     frame = rows_of(30, n_classes=2)
     row = compare(count_pairs(frame, y_pred=["a", "b"], sample_weight="w"), metrics="f1").iloc[0]
