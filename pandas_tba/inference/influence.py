@@ -8,6 +8,7 @@ ones have none; its divisor stays the number of rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -19,10 +20,11 @@ from pandas_tba.scoring.metrics import Metric, evaluate, ratio
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 Limits: TypeAlias = tuple[FloatArray, FloatArray]
+OfShare: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], Limits]
 Sums: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 _STEP = 6e-6  # of central differences: the cube root of the rounding of floats
-_OF_CELL = 1e-3  # of the smallest cell that a difference moves
+_OF_CELL = 3e-4  # of the smallest cell that a difference moves
 _MANY_ROWS = 30  # effective ones, from which the normal quantile holds with weights
 
 
@@ -201,7 +203,7 @@ def _added(cells: npt.NDArray[np.number], added: float, allowed: BoolArray | Non
     return np.where(is_own, hits, misses)
 
 
-def influence(shares: FloatArray, slopes: FloatArray, *, fixed: bool = False) -> FloatArray:
+def influence_of_rows(shares: FloatArray, slopes: FloatArray, *, fixed: bool = False) -> FloatArray:
     """What a row of each cell (G, L, L) adds to a metric, from its gradient at these shares.
 
     Of mean 0 over the shares; within each true class where ``fixed``: class sizes were given.
@@ -218,7 +220,9 @@ def variance(
     shares: FloatArray, slopes: FloatArray, spread: FloatArray, *, fixed: bool = False
 ) -> FloatArray:
     """Variance (G,) of a metric with this gradient; shares and spread as `smoothed_weighted` gives."""
-    return np.asarray((spread * influence(shares, slopes, fixed=fixed) ** 2).sum(axis=(1, 2)))
+    return np.asarray(
+        (spread * influence_of_rows(shares, slopes, fixed=fixed) ** 2).sum(axis=(1, 2))
+    )
 
 
 def effective_rows(
@@ -259,13 +263,13 @@ def upper_tail(distance: FloatArray, rows: FloatArray) -> FloatArray:
     return np.where(rows < _MANY_ROWS, stdtr(np.maximum(rows - 1.0, 1.0), -distance), normal)
 
 
-def rows_of_quantile(terms: FloatArray, rows: FloatArray, differ: BoolArray) -> FloatArray:
-    """Degrees of freedom + 1 (G,) of a sum of variances (G, L); infinite unless weights differ.
+def satterthwaite_rows(terms: FloatArray, rows: FloatArray, differ: BoolArray) -> FloatArray:
+    """Degrees of freedom + 1 (G,) of a sum of variances (G, K); infinite unless weights differ.
 
     Satterthwaite 1946, doi:10.2307/3002019.
     """
-    degrees = ratio(terms.sum(axis=1) ** 2, (terms**2 / np.maximum(rows - 1.0, 1.0)).sum(axis=1))
-    return np.where(differ.any(axis=1), degrees + 1.0, np.inf)
+    squares = (terms**2 / np.maximum(rows - 1.0, 1.0)).sum(axis=-1)
+    return np.where(differ.any(axis=-1), ratio(terms.sum(axis=-1) ** 2, squares) + 1.0, np.inf)
 
 
 def wilson_limits(share: FloatArray, rows: FloatArray, z: FloatArray | float) -> Limits:
@@ -277,18 +281,25 @@ def wilson_limits(share: FloatArray, rows: FloatArray, z: FloatArray | float) ->
     return low, 1.0 - (1.0 - share) ** 2 / (1.0 - share + pull / 2.0 + root)
 
 
-def clopper_pearson(share: FloatArray, rows: FloatArray, level: float) -> Limits:
+def clopper_pearson(share: FloatArray, rows: FloatArray, level: FloatArray | float) -> Limits:
     """Exact interval of a proportion, of two tails that make up 1 - level."""
     return _beta_limits(share, rows, level, (0.0, 1.0))
 
 
-def jeffreys_limits(share: FloatArray, rows: FloatArray, level: float) -> Limits:
+def clopper_pearson_at(share: FloatArray, rows: FloatArray, z: FloatArray) -> Limits:
+    """The same for the tails beyond a normal quantile."""
+    from scipy.special import erf
+
+    return clopper_pearson(share, rows, erf(z / np.sqrt(2.0)))
+
+
+def jeffreys_limits(share: FloatArray, rows: FloatArray, level: FloatArray | float) -> Limits:
     """Central interval of a proportion under Jeffreys' prior; 0 is the low limit of 0, 1 the high one of 1."""
     return _beta_limits(share, rows, level, (0.5, 0.5))
 
 
 def _beta_limits(
-    share: FloatArray, rows: FloatArray, level: float, added: tuple[float, float]
+    share: FloatArray, rows: FloatArray, level: FloatArray | float, added: tuple[float, float]
 ) -> Limits:
     """Beta quantiles with rows added to hits and misses for the low end, and swapped for the high.
 

@@ -10,19 +10,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from pandas_tba.errors import InputError, KindError, is_real, shown
+from pandas_tba.inference.influence import (
+    Limits,
+    OfShare,
+    clopper_pearson_at,
+    critical_value,
+    jeffreys_limits,
+    satterthwaite_rows,
+    wilson_limits,
+)
 from pandas_tba.scoring.metrics import ratio
 from pandas_tba.scoring.tempering import class_weights, tempered_mean
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
-Limits: TypeAlias = tuple[FloatArray, FloatArray]
 
 _MOST_REPLICATES = 1_000_000
 _CELLS_AT_A_TIME = 4_000_000  # drawn in one chunk: 32 MB
@@ -37,7 +45,8 @@ class Recalls:
     weights, where rows have weights.  ``prevalence`` gives the class weights and was counted on
     ``reference`` rows of each class (infinite where it was given); ``overlap`` is the part of these
     that are the group's own.  ``skew`` is the recall with squared weights minus the recall: 0 unless
-    hits weigh more than misses, or less.
+    hits weigh more than misses, or less.  ``differ`` says where the rows of a class have weights that
+    differ: few of them then take Student's quantile.
     """
 
     recall: FloatArray
@@ -47,6 +56,7 @@ class Recalls:
     reference: FloatArray
     overlap: FloatArray
     skew: FloatArray
+    differ: BoolArray
 
     def weights(self, t: float) -> FloatArray:
         """Weights (G, K) of the classes that are present."""
@@ -73,8 +83,11 @@ def recalls_of(
     *,
     reference: FloatArray | None = None,
     squared: tuple[FloatArray, FloatArray, FloatArray] | None = None,
+    numbers: FloatArray | None = None,
 ) -> Recalls:
     """Recalls from rows; or from weights, with the squares of those of hits, support, reference.
+
+    ``numbers`` are then those of the rows (G, K); without them weights count as equal ones.
 
     ``reference`` (rows of each class, or their weight) is None where the prevalence was given.
     """
@@ -83,19 +96,27 @@ def recalls_of(
     of_hits, of_support, of_counted = squared or (hits, support, counted)
     recall = np.where(present, ratio(hits, support), 0.0)
     reference_rows = counted if reference is None else ratio(counted**2, of_counted)
+    rows = np.where(present, ratio(support**2, of_support), 1.0)
     return Recalls(
         recall=recall,
-        rows=np.where(present, ratio(support**2, of_support), 1.0),
+        rows=rows,
         present=present,
         prevalence=prevalence,
         reference=np.where(present, reference_rows, 1.0),
         overlap=np.where(present, ratio(support, counted), 0.0),
         skew=np.where(present, ratio(of_hits, of_support) - recall, 0.0),
+        differ=np.zeros_like(present) if numbers is None else rows < numbers * (1.0 - 1e-9),
     )
 
 
 def moments(recalls: Recalls, t: float) -> tuple[FloatArray, FloatArray]:
     """Tempered mean (G,) over the classes present, and the variance of its linearised form."""
+    mean, variance = _moments_of_classes(recalls, t)
+    return mean, variance.sum(axis=-1)
+
+
+def _moments_of_classes(recalls: Recalls, t: float) -> tuple[FloatArray, FloatArray]:
+    """The mean (G,), and what each class adds to the variance (G, K)."""
     weights, recall = recalls.weights(t), recalls.recall
     mean = (weights * recall).sum(axis=-1)
     pull = 0.0 if math.isinf(t) else t  # at a limit the weights do not move
@@ -107,7 +128,7 @@ def moments(recalls: Recalls, t: float) -> tuple[FloatArray, FloatArray]:
             + 2.0 * shift * weights * recalls.skew * recalls.overlap / recalls.rows
             + (shift / np.sqrt(recalls.reference)) ** 2
         )
-    return mean, variance.sum(axis=-1)
+    return mean, variance
 
 
 def standard_error(recalls: Recalls, t: float) -> FloatArray:
@@ -124,28 +145,27 @@ def effective_rows(recalls: Recalls, t: float) -> FloatArray:
     return ratio(mean * (1.0 - mean), variance)
 
 
-def wilson_limits(recalls: Recalls, t: float, level: float) -> Limits:
-    """Score interval of one proportion at the effective rows."""
+def limits_of_mean(of_share: OfShare, recalls: Recalls, t: float, level: float) -> Limits:
+    """Limits of one proportion at the effective rows."""
     mean = moments(recalls, t)[0].clip(0.0, 1.0)
-    pull = _normal_quantile(level) ** 2 / effective_rows(recalls, t).clip(min=1e-100)
-    root = np.sqrt(pull * mean * (1.0 - mean) + pull**2 / 4.0)
-    # roots as quotients: neither end cancels, and a mean of 0 or 1 is a limit exactly
-    low = mean**2 / (mean + pull / 2.0 + root)
-    return low, 1.0 - (1.0 - mean) ** 2 / (1.0 - mean + pull / 2.0 + root)
+    return of_share(mean, effective_rows(recalls, t), _quantile(recalls, t, level))
 
 
-def exact_limits(recalls: Recalls, t: float, level: float) -> Limits:
-    """Clopper-Pearson interval of one proportion at the effective rows."""
-    mean = moments(recalls, t)[0].clip(0.0, 1.0)
-    return _beta_limits(mean, effective_rows(recalls, t), level, (0.0, 1.0))
+def _quantile(recalls: Recalls, t: float, level: float) -> FloatArray:
+    """Standard errors on either side that hold the level."""
+    rows = None
+    if recalls.differ.any():
+        terms = _moments_of_classes(recalls.smoothed(), t)[1]
+        rows = satterthwaite_rows(terms, recalls.rows, recalls.differ)
+    return critical_value((1.0 - level) / 2.0, rows)
 
 
 def mover_limits(recalls: Recalls, t: float, level: float) -> Limits:
     """Distances from each recall to its Jeffreys limits, combined like standard errors."""
     mean, weights = moments(recalls, t)[0], recalls.weights(t)
-    low, high = _beta_limits(recalls.recall, recalls.rows, level, (0.5, 0.5))
+    low, high = jeffreys_limits(recalls.recall, recalls.rows, level)
     fixed = replace(recalls, rows=np.full_like(recalls.rows, np.inf))
-    of_weights = _normal_quantile(level) ** 2 * moments(fixed, t)[1]
+    of_weights = critical_value((1.0 - level) / 2.0) ** 2 * moments(fixed, t)[1]
     below = np.sqrt((weights**2 * (recalls.recall - low) ** 2).sum(axis=-1) + of_weights)
     above = np.sqrt((weights**2 * (high - recalls.recall) ** 2).sum(axis=-1) + of_weights)
     return (mean - below).clip(0.0, 1.0), (mean + above).clip(0.0, 1.0)
@@ -168,8 +188,12 @@ class IntervalMethod:
     name : str
         What `interval` takes as its `method`.
     limits : callable or None
-        (recalls, t, level) gives the low and the high limit, (G,) each. None where the counts are
-        resampled instead.
+        (recalls, t, level) gives the low and the high limit of a mean of recalls, (G,) each. None
+        where the counts are resampled instead.
+    of_share : callable or None
+        (share, rows, z) gives those of one proportion, at a quantile z of the normal distribution.
+        Metrics that are no means of recalls take it at their effective rows. None where the method
+        does not take them.
     takes_weights : bool
         Whether it is made for rows with weights.
     least_rows : int
@@ -184,6 +208,7 @@ class IntervalMethod:
 
     name: str
     limits: Callable[[Recalls, float, float], Limits] | None
+    of_share: OfShare | None
     takes_weights: bool
     least_rows: int
     instead: str
@@ -194,6 +219,7 @@ class IntervalMethod:
 INTERVALS: tuple[IntervalMethod, ...] = (
     IntervalMethod(
         "wilson",
+        partial(limits_of_mean, wilson_limits),
         wilson_limits,
         takes_weights=True,
         least_rows=5,
@@ -203,7 +229,8 @@ INTERVALS: tuple[IntervalMethod, ...] = (
     ),
     IntervalMethod(
         "conservative",
-        exact_limits,
+        partial(limits_of_mean, clopper_pearson_at),
+        clopper_pearson_at,
         takes_weights=True,
         least_rows=0,
         instead="",
@@ -213,6 +240,7 @@ INTERVALS: tuple[IntervalMethod, ...] = (
     IntervalMethod(
         "mover",
         mover_limits,
+        None,
         takes_weights=False,
         least_rows=5,
         instead="method='conservative' is wider.",
@@ -222,37 +250,14 @@ INTERVALS: tuple[IntervalMethod, ...] = (
     IntervalMethod(
         "bootstrap",
         None,
+        None,
         takes_weights=False,
         least_rows=20,
-        instead="For means of recall and single proportions method='wilson' comes closer.",
+        instead="method='wilson' comes closer.",
         description="Percentiles of the metric over counts drawn anew from each group's own",
         reference="Efron 1979, doi:10.1214/aos/1176344552",
     ),
 )
-
-
-def _beta_limits(
-    share: FloatArray, rows: FloatArray, level: float, added: tuple[float, float]
-) -> Limits:
-    """Beta quantiles with rows added to hits and misses for the low end, and swapped for the high.
-
-    None right has the low limit 0, all right the high limit 1.
-    """
-    from scipy.special import betaincinv
-
-    tail, (first, second) = (1.0 - level) / 2.0, added
-    finite = np.minimum(rows, 1e10)  # scipy 1.12 finds no quantile at 1e12, 1.17 none at 1e18
-    hits, misses = share * finite, (1.0 - share) * finite
-    low = betaincinv(hits + first, misses + second, tail)
-    high = 1.0 - betaincinv(misses + first, hits + second, tail)
-    return np.where(share > 0.0, low, 0.0), np.where(share < 1.0, high, 1.0)
-
-
-def _normal_quantile(level: float) -> float:
-    """Standard deviations on either side of the mean of a normal that hold the level."""
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf(0.5 + level / 2.0)
 
 
 def check_level(level: object) -> None:

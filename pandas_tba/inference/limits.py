@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +17,14 @@ import numpy.typing as npt
 from pandas_tba.errors import check_choice
 from pandas_tba.inference.influence import (
     Limits,
+    OfShare,
     critical_value,
     effective_rows,
     evaluate_cells,
     gradient,
-    influence,
+    influence_of_rows,
     jeffreys_limits,
-    rows_of_quantile,
+    satterthwaite_rows,
     smoothed_weighted,
     variance,
     wilson_limits,
@@ -33,7 +34,6 @@ from pandas_tba.scoring.tempering import class_weights
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-OfShare: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], Limits]
 
 _CELLS_AT_A_TIME = 1 << 18  # 2 MB an array
 _BISECTIONS, _FARTHEST = 60, 25.0  # of the logarithm of a ratio, and how far from it limits may lie
@@ -145,6 +145,12 @@ def rule_of(metric: Metric) -> str:
     return "log" if metric.bounds == (0.0, np.inf) else "normal"
 
 
+def has_normal_limits(metric: Metric) -> bool:
+    """Whether limits rest on nothing better than a normal approximation."""
+    is_other = metric.exponent is None and metric.share_of is None
+    return is_other and rule_of(metric) in ("log", "normal")
+
+
 def _limits_of_block(asked: _Asked) -> Estimate:
     found = _RULES[rule_of(asked.metric)](asked)
     unknown = np.isnan(asked.value(asked.matrices.cells))
@@ -153,7 +159,8 @@ def _limits_of_block(asked: _Asked) -> Estimate:
         np.where(unknown, bound, np.where(unlimited, np.nan, limit))
         for bound, limit in zip(asked.metric.bounds, found[:2], strict=True)
     )
-    return Estimate(low, high, *(np.where(unknown, np.nan, part) for part in found[2:]))
+    without = unknown | unlimited
+    return Estimate(low, high, *(np.where(without, np.nan, part) for part in found[2:]))
 
 
 class _Moments(NamedTuple):
@@ -172,13 +179,13 @@ def _moments(asked: _Asked, by: Literal["rows", "cols"]) -> _Moments:
         matrices.cells, matrices.squares, by=by, is_class=matrices.is_class
     )
     axis = 2 if by == "rows" else 1
-    terms = (spread * influence(shares, asked.gradient(shares)) ** 2).sum(axis=axis)
+    terms = (spread * influence_of_rows(shares, asked.gradient(shares)) ** 2).sum(axis=axis)
     value, total = asked.value(shares), terms.sum(axis=1)
     return _Moments(
         value,
         total,
         effective_rows(value, total, asked.metric.bounds),
-        rows_of_quantile(terms, *matrices.effective(axis)),
+        satterthwaite_rows(terms, *matrices.effective(axis)),
     )
 
 
@@ -315,7 +322,9 @@ def koopman_limits(
 
     estimate = np.log((hits_first + 0.5) / (n_first + 0.5) * (n_second + 0.5) / (hits_second + 0.5))
     both = (first > 0) & (second > 0)
-    estimate = np.where(both, np.log(first) - np.log(second), estimate)
+    estimate = np.where(
+        both, np.log(np.where(both, first, 1) / np.where(both, second, 1)), estimate
+    )
     # where one has no hits the estimate is 0 or infinite: the search starts at that end
     lowest, highest = estimate - _FARTHEST, estimate + _FARTHEST
     low = _boundary(is_within, np.where(second > 0, estimate, highest), lowest)
@@ -468,10 +477,10 @@ def _log(asked: _Asked) -> Estimate:
     total = cells.sum(axis=(1, 2), keepdims=True)
     shares, spread = cells / total, (cells if squares is None else squares) / total**2
     centre, value = asked.value(cells), asked.value(matrices.cells)
-    terms = (spread * influence(shares, asked.gradient(shares) / centre[:, None, None]) ** 2).sum(
-        axis=2
-    )
-    z = critical_value(asked.tail, rows_of_quantile(terms, *matrices.effective(2)))
+    terms = (
+        spread * influence_of_rows(shares, asked.gradient(shares) / centre[:, None, None]) ** 2
+    ).sum(axis=2)
+    z = critical_value(asked.tail, satterthwaite_rows(terms, *matrices.effective(2)))
     se = np.sqrt(terms.sum(axis=1))
     low, high = np.log(centre) - z * se, np.log(centre) + z * se
     return Estimate(

@@ -21,7 +21,7 @@ from pandas_tba.inference.influence import (
     critical_value,
     evaluate_cells,
     gradient,
-    rows_of_quantile,
+    satterthwaite_rows,
     upper_tail,
 )
 from pandas_tba.scoring.metrics import Metric, ratio
@@ -153,7 +153,7 @@ def _degrees(
     from rows added to the class, of which the effective rows come second, too.
     """
     differ = effective[1] < rows * (1.0 - 1e-9)
-    return rows_of_quantile(np.hstack(terms), np.hstack(effective), np.hstack([differ, differ]))
+    return satterthwaite_rows(np.hstack(terms), np.hstack(effective), np.hstack([differ, differ]))
 
 
 @dataclass(frozen=True)

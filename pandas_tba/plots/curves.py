@@ -32,7 +32,7 @@ from pandas_tba.plots.axes import (
     shares,
     signed,
 )
-from pandas_tba.questions.intervals import recalls_in
+from pandas_tba.questions.estimates import recalls_in
 from pandas_tba.questions.roots import real_roots
 from pandas_tba.scoring.metrics import ratio
 from pandas_tba.scoring.results import FloatArray, Prevalence, check_counts, of_classes

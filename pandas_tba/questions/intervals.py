@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -23,21 +22,21 @@ from pandas_tba.errors import (
 from pandas_tba.inference.intervals import (
     INTERVALS,
     IntervalMethod,
-    Limits,
-    Recalls,
     check_level,
     check_replicates,
-    effective_rows,
     generator_of,
-    percentiles,
-    recalls_of,
-    replicated,
-    replicated_means,
-    standard_error,
-    within_bounds,
 )
+from pandas_tba.inference.limits import has_finite_bounds, has_normal_limits
 from pandas_tba.inference.posteriors import check_above, prior_rows, weighted_beta
-from pandas_tba.scoring.metrics import METRICS, Metric, evaluate, find_metrics
+from pandas_tba.questions.estimates import (
+    Question,
+    absent_classes_of,
+    estimated,
+    is_mean,
+    is_proportion,
+    shortfalls_of,
+)
+from pandas_tba.scoring.metrics import Metric, find_metrics
 from pandas_tba.scoring.results import (
     Exponent,
     Prevalence,
@@ -53,13 +52,12 @@ from pandas_tba.scoring.results import (
     sizes,
     with_t,
 )
-from pandas_tba.scoring.tempering import class_weights, tempered_mean
+from pandas_tba.scoring.tempering import class_weights
 
 FloatArray = npt.NDArray[np.float64]
 Prior: TypeAlias = Literal["uniform", "jeffreys"] | tuple[float, float]
 
 _SUMMARY = ("mean", "median", "low", "high", "p_above")
-_VALUES_AT_A_TIME = 2**22  # of replicates by groups and exponents: 32 MB
 
 
 def interval(
@@ -180,232 +178,28 @@ def interval(
     axes: list[Any] = []
     axes += [pd.Index([metric.name for metric in chosen], name="metric")] if is_several else []
     axes += [pd.Index(exponents, name="t", dtype=np.float64)] if is_list else []
-    estimates = _estimates(chosen, way)
+    drawn = ["n_undefined"] if way.limits is None else []
+    estimates = ["score", "low", "high", "se", "n_eff", *drawn, "reason"]
     check_names(counts, [*size_names(counts), *estimates, *(axis.name for axis in axes)])
-    recalls = recalls_in(counts, prevalence)
-    asked = _Question(counts, exponents, prevalence, recalls, level, way, n_replicates, generator)
-    _warn_of_small_classes(asked, chosen)
+    asked = Question(counts, exponents, prevalence, level, way, n_replicates, generator)
+    _warn_of_shortfalls(asked, chosen)
     columns = _columns(asked, chosen, estimates)
     table = pd.DataFrame(columns, index=with_axes(counts, axes))
     described(table, counts, t, prevalence).attrs["tba"] |= {"level": level, "method": method}
     return table
 
 
-@dataclass(frozen=True)
-class _Question:
-    """What is asked of the counts, the same for every metric."""
-
-    counts: ConfusionCounts
-    exponents: list[float]
-    prevalence: Prevalence
-    recalls: Recalls
-    level: float
-    way: IntervalMethod
-    n_replicates: int
-    generator: np.random.Generator
-
-
-def recalls_in(counts: ConfusionCounts, prevalence: Prevalence) -> Recalls:
-    """Recalls of the classes of each group, with what the formulas need of rows or weights."""
-    hits, support = of_classes(counts, counts.hits), of_classes(counts, counts.support)
-    weights_of = class_prevalence(counts, prevalence, support)
-    squared = None
-    if counts.squared_hits is not None and counts.squared_support is not None:
-        of_support = of_classes(counts, counts.squared_support)
-        of_hits = of_classes(counts, counts.squared_hits)
-        squared = of_hits, of_support, class_prevalence(counts, prevalence, of_support)
-    was_counted = isinstance(prevalence, str)
-    return recalls_of(
-        hits, support, weights_of, reference=weights_of if was_counted else None, squared=squared
-    )
-
-
-def _estimates(chosen: list[Metric], way: IntervalMethod) -> list[str]:
-    """Names of the columns that come after the sizes."""
-    is_drawn = any(_is_resampled(metric, way) for metric in chosen)
-    return ["score", "low", "high", "se", "n_eff", *["n_undefined"] * is_drawn, "reason"]
-
-
-def _columns(asked: _Question, chosen: list[Metric], estimates: list[str]) -> dict[str, Any]:
+def _columns(asked: Question, chosen: list[Metric], estimates: list[str]) -> dict[str, Any]:
     """Columns of the table, each of all groups by metric by exponent."""
     counts, n_exponents = asked.counts, len(asked.exponents)
     start = sizes(counts, of_classes(counts, counts.support))
     columns = {name: np.repeat(column, len(chosen) * n_exponents) for name, column in start.items()}
-    parts = [_estimated(asked, metric) for metric in chosen]
+    parts = [estimated(asked, metric) for metric in chosen]
     shape = (len(counts), n_exponents)
     for name in estimates:
         by_metric = [np.broadcast_to(part[name], shape) for part in parts]
         columns[name] = np.stack(by_metric, axis=1).reshape(-1)
     return columns | {"reason": pd.Series(columns["reason"], dtype="str").array}
-
-
-def _estimated(asked: _Question, metric: Metric) -> dict[str, npt.NDArray[Any]]:
-    """Columns of one metric, of shape (G, T), or (G, 1) where it does not depend on t."""
-    recalls, exponents = _as_mean(asked, metric)
-    if recalls is None:
-        score = _evaluated(metric, _matrices(metric, asked.counts), asked.counts, exponents)
-    else:
-        known = np.where(recalls.present, recalls.recall, np.nan)
-        score = _stacked(tempered_mean(known, recalls.prevalence, t) for t in exponents)
-    if recalls is None or asked.way.limits is None:
-        found = _resampled(asked, metric, recalls, exponents)
-    else:
-        found = _by_formula(asked.way.limits, recalls, exponents, asked.level)
-    found["score"] = score
-    for name in ("se", "n_eff"):
-        found[name] = np.where(np.isnan(score), np.nan, found[name])
-    return found | {"reason": _reasons(asked, metric, found)}
-
-
-def _stacked(columns: Iterable[FloatArray]) -> FloatArray:
-    return np.stack(list(columns), axis=-1)
-
-
-def _as_mean(asked: _Question, metric: Metric) -> tuple[Recalls | None, list[float]]:
-    """The metric as a mean of recalls at some exponents, where it is one; a proportion is its own mean."""
-    if _is_mean(metric):
-        if metric.name == "accuracy":  # of each group's own rows, by definition
-            return recalls_in(asked.counts, "own"), [1.0]
-        return asked.recalls, [metric.exponent] if isinstance(
-            metric.exponent, float
-        ) else asked.exponents
-    if _is_proportion(metric):
-        return _proportion(asked.counts, metric), [0.0]
-    return None, asked.exponents if metric.takes_t else [0.0]
-
-
-def _is_mean(metric: Metric) -> bool:
-    return metric.exponent is not None
-
-
-def _is_proportion(metric: Metric) -> bool:
-    return metric.share_of is not None
-
-
-def _is_resampled(metric: Metric, way: IntervalMethod) -> bool:
-    return way.limits is None or not (_is_mean(metric) or _is_proportion(metric))
-
-
-def _proportion(counts: ConfusionCounts, metric: Metric) -> Recalls:
-    """A proportion of the positive class as the recall of a single class."""
-    at = [_positive(counts)]
-    hits, support, predicted = (
-        part[:, at].astype(np.float64) for part in (counts.hits, counts.support, counts.predicted)
-    )
-    total = counts.weight.astype(np.float64)[:, None]
-    share = metric.function(hits, support, predicted, total)
-    rows = metric.denominator(support, predicted, total)
-    squared = None
-    if counts.squared_hits is not None and counts.squared_support is not None:  # recall alone
-        of_rows = counts.squared_support[:, at]
-        squared = counts.squared_hits[:, at], of_rows, of_rows
-    return recalls_of(share * rows, rows, rows, reference=rows, squared=squared)
-
-
-def _positive(counts: ConfusionCounts) -> int:
-    return counts.label_set.values.index(counts.pos_label)
-
-
-def _by_formula(
-    limits_of: Callable[[Recalls, float, float], Limits],
-    recalls: Recalls,
-    exponents: list[float],
-    level: float,
-) -> dict[str, Any]:
-    limits = [within_bounds(limits_of(recalls, t, level), recalls, t) for t in exponents]
-    return {
-        "low": _stacked(low for low, _ in limits),
-        "high": _stacked(high for _, high in limits),
-        "se": _stacked(standard_error(recalls, t) for t in exponents),
-        "n_eff": _stacked(effective_rows(recalls, t) for t in exponents),
-        "n_undefined": np.array([[0]]),
-    }
-
-
-def _resampled(
-    asked: _Question, metric: Metric, recalls: Recalls | None, exponents: list[float]
-) -> dict[str, Any]:
-    """Percentiles of replicates, some groups at a time; NaN where all are the same."""
-    step = max(1, _VALUES_AT_A_TIME // (asked.n_replicates * len(exponents)))
-    parts = []
-    for start in range(0, max(len(asked.counts), 1), step):
-        values = _replicates(asked, metric, exponents, slice(start, start + step))
-        parts.append(percentiles(np.concatenate(list(values)), asked.level))
-    low, high, se, undefined = (np.concatenate(part) for part in zip(*parts, strict=True))
-    low, high, se = (np.where(low == high, np.nan, part) for part in (low, high, se))
-    if recalls is not None:
-        for at, t in enumerate(exponents):
-            low[:, at], high[:, at] = within_bounds((low[:, at], high[:, at]), recalls, t)
-    no_rows = np.array([[np.nan]])
-    return {"low": low, "high": high, "se": se, "n_eff": no_rows, "n_undefined": undefined}
-
-
-def _replicates(
-    asked: _Question, metric: Metric, exponents: list[float], block: slice
-) -> Iterator[FloatArray]:
-    """Replicates (b, g, T) of some groups, in chunks."""
-    counts, draws = asked.counts, (asked.n_replicates, asked.generator)
-    if not _is_mean(metric):
-        matrices = _matrices(metric, counts, block)
-        return replicated(lambda m: _evaluated(metric, m, counts, exponents), matrices, *draws)
-    prevalence = asked.prevalence if metric.name == "tba" else "own"
-    hits, support = of_classes(counts, counts.hits), of_classes(counts, counts.support)
-    shares = np.broadcast_to(class_prevalence(counts, prevalence, support), support.shape)
-    parts = (hits[block], support[block], shares[block])
-    return replicated_means(*parts, exponents, *draws, was_counted=isinstance(prevalence, str))
-
-
-def _matrices(
-    metric: Metric, counts: ConfusionCounts, block: slice = slice(None)
-) -> npt.NDArray[Any]:
-    """Confusion matrices of the groups; two by two where only the positive class matters."""
-    if metric.kind == "overall":
-        return counts.cells[block]
-    at = _positive(counts)
-    hits, support, predicted = (
-        part[block, at] for part in (counts.hits, counts.support, counts.predicted)
-    )
-    rest = counts.weight[block] - support - predicted + hits
-    return np.stack([hits, support - hits, predicted - hits, rest], axis=1).reshape(-1, 2, 2)
-
-
-def _evaluated(
-    metric: Metric, matrices: npt.NDArray[Any], counts: ConfusionCounts, exponents: list[float]
-) -> FloatArray:
-    """Values (N, T), or (N, 1) without t, of one metric for N matrices."""
-    hits, support = np.einsum("nll->nl", matrices), matrices.sum(axis=2)
-    arrays = (
-        hits.astype(np.float64),
-        support.astype(np.float64),
-        matrices.sum(axis=1).astype(np.float64),
-        support.sum(axis=1, keepdims=True).astype(np.float64),
-    )
-    asked = exponents if metric.takes_t else [None]
-    values = [evaluate(metric, arrays, counts.is_class, t) for t in asked]
-    return values[0][:, :1] if metric.kind == "class" else _stacked(values)
-
-
-def _reasons(asked: _Question, metric: Metric, found: dict[str, Any]) -> npt.NDArray[Any]:
-    """Why a score or its limits are NaN, in words; empty where they are not."""
-    unknown, unlimited = np.isnan(found["score"]), np.isnan(found["low"])
-    reasons = np.full(unknown.shape, "", dtype=object)
-    none_left = found["n_undefined"] == asked.n_replicates
-    reasons[unlimited] = "every replicate has the same value"
-    reasons[unlimited & none_left] = "no replicate has a value"
-    reasons[unknown] = metric.undefined
-    if _is_mean(metric):
-        for group in np.flatnonzero(unknown.any(axis=1)).tolist():
-            reasons[group, unknown[group]] = _lack(asked.counts, group)
-    return reasons
-
-
-def _lack(counts: ConfusionCounts, group: int) -> str:
-    """Which classes a group has no rows of."""
-    support = counts.support[group][counts.is_class]
-    if not support.any():
-        return "no rows"
-    classes = counts.label_set.classes
-    return f"no rows of {listed(classes[k] for k in np.flatnonzero(support == 0))}"
 
 
 def with_axes(counts: ConfusionCounts, axes: list[pd.Index]) -> pd.Index:
@@ -431,51 +225,51 @@ def with_axes(counts: ConfusionCounts, axes: list[pd.Index]) -> pd.Index:
 
 
 def _check_metrics(counts: ConfusionCounts, chosen: list[Metric], way: IntervalMethod) -> None:
-    """Refuse metrics of a class where none is positive, and what weights cannot have."""
+    """Refuse metrics of a class where none is positive, and those that the method does not take."""
     check_positive(counts, chosen)
-    if not counts.is_weighted:
-        return
-    if not way.takes_weights:
+    if counts.is_weighted and not way.takes_weights:
         able = [method.name for method in INTERVALS if method.takes_weights]
         raise InputError(
             f"`method`={way.name!r} takes rows, and these counts are weighted. Choose {listed(able)}."
         )
-    able = [metric.name for metric in METRICS if _is_mean(metric)] + ["recall"]
-    unable = [metric.name for metric in chosen if not _is_mean(metric) and metric.name != "recall"]
-    if unable:
-        raise InputError(
-            f"`metrics`: {listed(unable)} has no interval where counts are weighted. Choose from "
-            f"{listed(able)}, or count without sample_weight."
-        )
-
-
-def _warn_of_small_classes(asked: _Question, chosen: list[Metric]) -> None:
-    """Name the groups in which a class has too few rows for the method."""
-    way = asked.way
-    if any(_is_resampled(metric, way) for metric in chosen):
-        way = INTERVALS[-1]
-    elif not any(_rests_on_classes(asked, metric) for metric in chosen):
+    others = [metric for metric in chosen if not (is_mean(metric) or is_proportion(metric))]
+    if way.limits is None or not others:
         return
-    rows = np.where(asked.recalls.present, asked.recalls.rows, np.inf)
-    small = (rows < way.least_rows).any(axis=1)
-    if small.any():
-        keys = asked.counts.key_groups
-        named = listed(keys.values(group) for group in np.flatnonzero(small).tolist())
-        warn(
-            f"The interval of {way.name!r} may hold the true value less often than its level says: a "
-            f"class has fewer than {way.least_rows} rows{f' in {named}' if keys.names else ''}. "
-            f"{way.instead}",
-            InputWarning,
+    if way.of_share is None:
+        unable, kind = others, "means of recall and single proportions"
+    else:
+        unable = [metric for metric in others if not has_finite_bounds(metric)]
+        kind = "metrics between finite bounds"
+    if unable and way.name != INTERVALS[0].name:
+        raise InputError(
+            f"`method`={way.name!r} takes {kind}, which {listed(metric.name for metric in unable)} "
+            f"is not. Choose method='{INTERVALS[0].name}', which takes every metric."
         )
 
 
-def _rests_on_classes(asked: _Question, metric: Metric) -> bool:
-    """Whether an interval takes more than the rows of one proportion."""
-    if not _is_mean(metric) or metric.name == "accuracy":
-        return False
-    is_own = isinstance(asked.prevalence, str) and asked.prevalence == "own"
-    is_accuracy = metric.name == "tba" and is_own and all(t == 1.0 for t in asked.exponents)
-    return not is_accuracy
+def _warn_of_shortfalls(asked: Question, chosen: list[Metric]) -> None:
+    """Name the groups for which the method may not hold its level, and metrics with normal limits."""
+    keys, way = asked.counts.key_groups, asked.way
+    short = [(m, part) for m in chosen for part in shortfalls_of(asked, m) if part.short.any()]
+    texts = []
+    if short:
+        groups = np.any([part.short.any(axis=1) for _, part in short], axis=0)
+        named = listed(keys.values(group) for group in np.flatnonzero(groups).tolist())
+        least = " or ".join(dict.fromkeys(part.least for _, part in short))
+        is_taken = way.limits is None or all(has_finite_bounds(m) for m, _ in short)
+        texts.append(
+            f"The interval of {way.name!r} may hold the true value less often than its level says: a "
+            f"class has fewer than {least}{f' in {named}' if keys.names else ''}."
+        )
+        texts += [way.instead] if is_taken else []
+    normal = [m.name for m in chosen if way.limits is not None and has_normal_limits(m)]
+    if normal:
+        texts.append(
+            f"Limits of {listed(normal)} are normal ones, since not both bounds are finite: they need "
+            "many rows."
+        )
+    if texts:
+        warn(" ".join(texts), InputWarning)
 
 
 def posterior(
@@ -587,9 +381,9 @@ def _warn_of_priors(counts: ConfusionCounts, support: FloatArray) -> None:
         return
     keys = counts.key_groups
     where = "; ".join(
-        f"Group {shown(keys.values(group))}: {_lack(counts, group)}"
+        f"Group {shown(keys.values(group))}: {absent_classes_of(counts, group)}"
         if keys.names
-        else _lack(counts, group)
+        else absent_classes_of(counts, group)
         for group in absent[:5]
     )
     more = "; and other groups" if len(absent) > 5 else ""

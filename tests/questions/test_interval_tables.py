@@ -129,11 +129,13 @@ def test_attrs_are_json():
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore::pandas_tba.InputWarning")
 def test_an_absent_class_leaves_bounds_and_a_reason(method):
     counts = counts_of([[[60, 3], [0, 0]], [[30, 30], [20, 20]], [[0, 0], [0, 0]]], list("abc"))
     found = interval(counts, t=[-1, 0, 1], method=method, generator=0)
-    assert found["reason"].tolist() == ["no rows of 1"] * 2 + [""] * 4 + ["no rows"] * 3
-    assert found["score"].isna().tolist() == (found["reason"] != "").tolist()
+    few = "fewer than 5 hits or misses of 0" if method == "bootstrap" else ""
+    assert found["reason"].tolist() == ["no rows of 1"] * 2 + [few] + [""] * 3 + ["no rows"] * 3
+    assert found["score"].isna().tolist() == found["reason"].str.startswith("no").tolist()
     assert found["se"].isna().tolist() == found["score"].isna().tolist()
     low, high = found.loc[("a", 0.0), ["low", "high"]]
     inner = found.loc[("a", 1.0), ["low", "high"]]
@@ -143,6 +145,7 @@ def test_an_absent_class_leaves_bounds_and_a_reason(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore::pandas_tba.InputWarning")
 def test_common_prevalence_of_an_absent_class(method):
     counts = counts_of([[[60, 3], [0, 0]], [[20, 17], [30, 30]]], ["a", "b"])
     found = interval(counts, t=1, prevalence="pooled", method=method, generator=0).loc["a"]
@@ -158,13 +161,13 @@ def test_common_prevalence_of_an_absent_class(method):
 def test_nothing_counted(method, by, labels):
     frame = pd.DataFrame({"y_true": ["x"], "y_pred": ["x"], "group": ["a"]})[:0]
     counts = frame.tba(labels=labels).counts(by=by)
-    metrics = ["tba", "accuracy", "mcc"]
-    options = {"t": [0, 1], "metrics": metrics, "n_replicates": 9}
-    found = interval(counts, method=method, **options)
-    assert list(found.columns) == DRAWN
-    assert len(found) == (0 if by else 6)
+    metrics = ["tba", "accuracy", *(["mcc"] if method != "mover" else [])]
+    options = {"t": [0, 1], "metrics": metrics, "n_replicates": 9, "method": method}
+    found = interval(counts, **options)
+    assert list(found.columns) == (DRAWN if method == "bootstrap" else COLUMNS)
+    assert len(found) == (0 if by else 2 * len(metrics))
     assert found["score"].isna().all()
-    assert labels or found["low"].isna().all()
+    assert labels or found.query("metric != 'mcc'")["low"].isna().all()
     expected = interval(counts_of(np.array(GROUPED[0]) * 9), **options)
     assert found.dtypes.equals(expected.dtypes)
     assert labels or posterior(counts)["mean"].isna().all()
@@ -223,12 +226,11 @@ def test_accuracy_keeps_its_own_prevalence():
     assert own.equals(pooled)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("tba_slope", "majority")])
-@pytest.mark.filterwarnings("ignore::pandas_tba.InputWarning")
+@pytest.mark.parametrize("name", NAMES)
 def test_every_metric_has_an_interval_within_its_bounds(name):
     counts = counts_of([[[430, 170], [120, 280]], [[500, 100], [90, 310]]], ["a", "b"])
     metric = next(metric for metric in tba.METRICS if metric.name == name)
-    found = interval(counts, metrics=name, t=[0.5], generator=4)
+    found = interval(counts, metrics=name, t=[0.5])
     expected = tba.metrics(counts, metrics=name, t=[0.5])[name]
     assert found["score"].tolist() == pytest.approx(expected.tolist(), **EXACT)
     assert (found["low"] < found["score"]).all()
@@ -238,10 +240,72 @@ def test_every_metric_has_an_interval_within_its_bounds(name):
     assert (found["reason"] == "").all()
 
 
-def test_a_metric_of_the_user_is_resampled():
-    halved = tba.Metric("halved", "overall", lambda h, s, q, n, k: h.sum(axis=1) / n[:, 0] / 2)
+@pytest.mark.parametrize("name", NAMES)
+def test_weighted_counts_take_every_metric(name):
+    weights = weighted().assign(same=3.0)
+
+    def table(weight):
+        counts = weights.tba(sample_weight=weight, pos_label=1).counts(by="group")
+        return interval(counts, metrics=name, t=1.0)
+
+    rows, same, unequal = (table(weight) for weight in (None, "same", "w"))
+    names = ["score", "low", "high", "se", "n_eff"]
+    assert same[names].to_numpy() == pytest.approx(rows[names].to_numpy(), **EXACT)
+    assert ((unequal["low"] < unequal["score"]) & (unequal["score"] < unequal["high"])).all()
+    wider = (unequal["high"] - unequal["low"]) > (rows["high"] - rows["low"])
+    assert wider.any()
+
+
+@pytest.mark.parametrize(
+    "name", [metric.name for metric in tba.METRICS if np.isfinite(metric.bounds).all()]
+)
+def test_conservative_limits_are_wider(name):
+    counts = counts_of([[[43, 7], [12, 28]], [[60, 2], [5, 20]]], ["a", "b"])
+    exact, wilson = (
+        interval(counts, metrics=name, method=method) for method in ("conservative", "wilson")
+    )
+    middle = (exact["score"] > 0.1) & (exact["score"] < 0.9)
+    assert (exact["n_eff"].equals(wilson["n_eff"])) and middle.any()
+    assert (exact["low"] < wilson["low"])[middle].all()
+    assert (exact["high"] > wilson["high"])[middle].all()
+
+
+@pytest.mark.parametrize(
+    ("metrics", "matrix", "reason"),
+    [
+        ("tba", [[95, 3], [1, 2]], "fewer than 5 rows of 1"),
+        ("mcc", [[95, 3], [1, 2]], "fewer than 5 rows of 1"),
+        ("informedness", [[1, 2], [3, 90]], "fewer than 5 rows of other classes"),
+        ("precision_macro", [[95, 1], [5, 2]], "fewer than 5 predicted rows of 1"),
+        ("f1_macro", [[95, 0], [4, 0]], "fewer than 5 rows of 1, fewer than 5 predicted rows of 1"),
+        ("tba_slope", [[95, 3], [1, 8]], "fewer than 10 rows of 1"),
+        ("cohen_kappa", [[0, 0], [3, 5]], "its variance is 0"),
+        ("precision_macro", [[95, 0], [4, 0]], "a class is never predicted"),
+        ("f1", [[95, 3], [1, 2]], ""),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::pandas_tba.InputWarning")
+def test_the_reason_says_where_limits_fall_short(metrics, matrix, reason):
+    found = interval(counts_of(matrix), metrics=metrics).iloc[0]
+    assert found["reason"] == reason
+    assert math.isnan(found["low"]) == (reason == "its variance is 0")
+
+
+def test_a_table_of_many_classes_names_the_first_that_are_short():
+    with pytest.warns(InputWarning):
+        found = interval(counts_of(np.eye(9, dtype=int) * 2), metrics="mcc")
+    assert found["reason"].tolist() == ["fewer than 5 rows of 0, 1, 2, 3, 4 and 4 more"]
+
+
+def halved(hits, support, predicted, total, is_class):
+    return hits.sum(axis=1) / total[:, 0] / 2
+
+
+@pytest.mark.parametrize("method", ["wilson", "bootstrap"])
+def test_a_metric_of_the_user(method):
+    half = tba.Metric("halved", "overall", halved, bounds=(0, 0.5))
     counts = counts_of(np.array(GROUPED) * 4, ["a", "b"])
-    found = interval(counts, metrics=[halved, "accuracy"], generator=1, method="bootstrap")
+    found = interval(counts, metrics=[half, "accuracy"], generator=1, method=method)
     expected = interval(counts, metrics="accuracy")
     for name in ("score", "low", "high", "se"):
         ours = found.xs("halved", level="metric")[name] * 2
@@ -254,14 +318,14 @@ def test_a_bootstrap_never_has_zero_width():
     found = interval(counts, t=0, method="bootstrap", generator=1)
     assert found["reason"].tolist() == [
         "every replicate has the same value",
-        "",
+        "fewer than 5 hits or misses of 0, 1",
         "every replicate has the same value",
     ]
     assert found["low"].isna().tolist() == [True, False, True]
     assert found["score"].tolist() == pytest.approx([1, 59 / 60, 1])
     assert found["n_undefined"].tolist()[:2] == [0, 0]
     assert found.loc["c", "n_undefined"] == pytest.approx(2000 * (30 / 31) ** 31, rel=0.1)
-    f1 = interval(counts, metrics="f1", generator=1)
+    f1 = interval(counts, metrics="f1", generator=1, method="bootstrap")
     assert f1["reason"].tolist()[0] == "every replicate has the same value"
 
 
@@ -282,7 +346,7 @@ def test_a_seed_repeats_and_groups_do_not_depend_on_blocks(monkeypatch):
     counts = counts_of(np.array(GROUPED) * 40, ["a", "b"])
     whole = interval(counts, **options)
     assert whole.equals(interval(counts, **options))
-    monkeypatch.setattr("pandas_tba.questions.intervals._VALUES_AT_A_TIME", 1)
+    monkeypatch.setattr("pandas_tba.questions.estimates._VALUES_AT_A_TIME", 1)
     blocks = interval(counts, **options)
     assert blocks["low"].tolist() == pytest.approx(whole["low"].tolist(), abs=5e-3)
 
@@ -333,7 +397,7 @@ def test_no_warning_leaks_and_every_nan_has_a_reason(cells, t, prevalence, metho
             t=t,
             prevalence=prevalence,
             method=method,
-            metrics=["tba", "f1_macro"],
+            metrics=["tba", *(["f1_macro", "mcc", "min_recall"] if method != "mover" else [])],
             n_replicates=20,
             generator=0,
         )
@@ -342,36 +406,62 @@ def test_no_warning_leaks_and_every_nan_has_a_reason(cells, t, prevalence, metho
     assert ((known["low"] < known["high"]) & (known["low"] >= 0) & (known["high"] <= 1)).all()
     assert method == "bootstrap" or len(known) == len(tba_rows)
     is_nan = found[["score", "low", "high"]].isna().any(axis=1)
-    assert is_nan.tolist() == (found["reason"] != "").tolist()
+    is_few = found["reason"].str.startswith("fewer than ")
+    assert is_nan.tolist() == ((found["reason"] != "") & ~is_few).tolist()
 
 
-SMALL = "The interval of {} may hold the true value less often than its level says: a class has fewer than {} rows{}. {}"
+SMALL = "The interval of {} may hold the true value less often than its level says: a class has fewer than {}{}. {}"
 HOLDS = "method='conservative' is wider."
+CLOSER = "method='wilson' comes closer."
+
+
+def lift(hits, support, predicted, total):
+    return hits * total / (support * predicted)
 
 
 @pytest.mark.parametrize(
     ("counts", "options", "text"),
     [
-        (counts_of([[95, 0], [1, 3]]), {}, SMALL.format("'wilson'", 5, "", HOLDS)),
+        (counts_of([[95, 0], [1, 3]]), {}, SMALL.format("'wilson'", "5 rows", "", HOLDS)),
         (
             counts_of([[[95, 0], [1, 3]], [[95, 0], [1, 5]]], ["a", "b"]),
             {"method": "mover"},
-            SMALL.format("'mover'", 5, " in 'a'", HOLDS),
+            SMALL.format("'mover'", "5 rows", " in 'a'", HOLDS),
         ),
         (
             counts_of([[[95, 0], [1, 3]]] * 7, range(7)),
             {"method": "wilson"},
-            SMALL.format("'wilson'", 5, " in 0, 1, 2, 3, 4 and 2 more", HOLDS),
+            SMALL.format("'wilson'", "5 rows", " in 0, 1, 2, 3, 4 and 2 more", HOLDS),
         ),
         (
             counts_of([[95, 0], [1, 18]]),
-            {"metrics": "f1", "n_replicates": 9},
-            SMALL.format(
-                "'bootstrap'",
-                20,
-                "",
-                "For means of recall and single proportions method='wilson' comes closer.",
-            ),
+            {"metrics": "f1", "n_replicates": 9, "method": "bootstrap"},
+            SMALL.format("'bootstrap'", "20 rows or 5 hits or misses", "", CLOSER),
+        ),
+        (
+            counts_of([[[95, 0], [1, 18]], [[95, 40], [1, 18]]], ["a", "b"]),
+            {"method": "bootstrap", "n_replicates": 9},
+            SMALL.format("'bootstrap'", "20 rows or 5 hits or misses", " in 'a', 'b'", CLOSER),
+        ),
+        (
+            counts_of([[95, 3], [1, 1]]),
+            {"metrics": ["mcc", "precision_macro"]},
+            SMALL.format("'wilson'", "5 rows or 5 predicted rows", "", HOLDS),
+        ),
+        (
+            counts_of([[95, 0], [8, 0]]),
+            {"metrics": "f1_macro"},
+            SMALL.format("'wilson'", "5 predicted rows", "", HOLDS),
+        ),
+        (
+            counts_of([[95, 3], [1, 7]]),
+            {"metrics": "tba_slope"},
+            SMALL.format("'wilson'", "10 rows", "", "").strip(),
+        ),
+        (
+            counts_of([[95, 3], [2, 7]]),
+            {"metrics": tba.Metric("lift", "class", lift, bounds=(0, math.inf))},
+            "Limits of 'lift' are normal ones, since not both bounds are finite: they need many rows.",
         ),
     ],
 )
@@ -389,6 +479,8 @@ def test_few_rows_warn(counts, options, text):
         {"t": 1},
         {"metrics": ["accuracy", "precision"]},
         {"t": 1, "metrics": "tba", "method": "mover"},
+        {"metrics": ["f1", "jaccard"]},
+        {"metrics": ["mcc", "f1_macro"], "method": "conservative"},
     ],
 )
 def test_few_rows_do_not_warn_where_none_are_needed(options):
@@ -402,6 +494,20 @@ def test_few_rows_do_not_warn_where_none_are_needed(options):
         (
             {"method": "wald"},
             "`method` must be one of 'wilson', 'conservative', 'mover', 'bootstrap'; got 'wald'.",
+        ),
+        (
+            {"method": "mover", "metrics": ["tba", "mcc", "min_recall"]},
+            (
+                "`method`='mover' takes means of recall and single proportions, which 'mcc', "
+                "'min_recall' is not. Choose method='wilson', which takes every metric."
+            ),
+        ),
+        (
+            {"method": "conservative", "metrics": ["mcc", "tba_slope"]},
+            (
+                "`method`='conservative' takes metrics between finite bounds, which 'tba_slope' is not. "
+                "Choose method='wilson', which takes every metric."
+            ),
         ),
         ({"level": 1}, "`level` must be a number between 0 and 1, such as 0.95; got 1."),
         (
@@ -428,14 +534,6 @@ def test_errors(options, text):
             (
                 "`method`='mover' takes rows, and these counts are weighted. Choose 'wilson', "
                 "'conservative'."
-            ),
-        ),
-        (
-            {"metrics": ["tba", "f1"]},
-            (
-                "`metrics`: 'f1' has no interval where counts are weighted. Choose from 'accuracy', "
-                "'balanced_accuracy', 'tba', 'recall_macro', 'recall', or count without "
-                "sample_weight."
             ),
         ),
     ],
