@@ -310,10 +310,13 @@ class TbaAccessor(AccessorBase):
         dropna: bool = False,
         observed: bool = True,
         t: Exponent = 0.5,
+        metrics: str | Metric | Iterable[str | Metric] | None = None,
         level: float = 0.95,
         prevalence: Prevalence = "own",
+        margin: float | None = None,
+        adjust: Literal["holm", "fdr_bh"] | None = "holm",
     ) -> pd.DataFrame:
-        """Differences between two models in tempered balanced accuracy on the same rows.
+        """Differences between two models on the same rows, in any metric.
 
         For counts of pairs in place of a frame see `pandas_tba.compare`.
 
@@ -327,47 +330,80 @@ class TbaAccessor(AccessorBase):
             False adds a group without rows for each combination of categories that does not occur.
         t : float, or list of float, default 0.5
             Exponent, as in `score`. A list adds the last level ``t`` to the index.
+        metrics : name, Metric, or list of these, optional
+            tba by default. A list adds the level ``metric`` before ``t``. Metrics of one class need a
+            `pos_label`.
         level : float, default 0.95
             Confidence level of low and high.
         prevalence : {"own", "pooled"}, mapping or Series, default "own"
-            Whose class shares give the weights, as in `score`; pooled are all groups of the pair.
+            Whose class shares give the weights of tba, as in `score`; pooled are all groups of the pair.
+        margin : float, optional
+            The largest difference that does not matter, at least 0. Adds p_noninferior, p_equivalent
+            and verdict.
+        adjust : {"holm", "fdr_bh"} or None, default "holm"
+            How p_adjusted allows for the number of tests in the table: Holm keeps the chance of any
+            false alarm, Benjamini and Hochberg their share among all alarms. None leaves it out.
 
         Returns
         -------
         DataFrame
-            The index is model_a, model_b and the keys. Columns n (rows that both have scored),
-            min_support, n_absent; difference (the score of a less that of b), its limits low and high,
-            its standard error se; p_value, p_adjusted for all rows of the table (Holm); discordant
+            The index is model_a, model_b and the keys. Columns n (rows that both have scored; weighted
+            counts also have weight), min_support, n_absent; difference (the value of a less that of b),
+            its limits low and high, its standard error se; p_difference of "the difference is 0";
+            p_value of "equal recall in every class", NaN for metrics that are no means of recall, and
+            with weights; p_adjusted, of p_value where there is one, else of p_difference; discordant
             (rows that only one of the two gets right), n_unpaired (rows left out since only one has
-            scored them), reason (why the difference is NaN, else empty).
+            scored them), reason (why something is NaN, else empty).
+
+            With a margin also p_noninferior, of "a is worse than b by the margin or more"; p_equivalent,
+            of "they differ by the margin or more"; and verdict, what low and high say of that:
+            "equivalent", "noninferior", "inferior" or "undetermined". Where neither direction of a
+            metric is better, p_noninferior is NaN, and the verdict may be "different".
 
         Raises
         ------
         ColumnError, InputError, KindError
             If the frame cannot be counted, as in `count`.
         InputError
-            If an argument has a value that cannot be used.
+            If an argument has a value that cannot be used, or a metric has no standard error.
 
         Notes
         -----
         p_value tests whether the two models have equal recall *in every class*: then every discordant
-        row is a fair coin, and the two-sided mid-p is computed from that; at t = 1 with own weights it
-        is McNemar's mid-p test. It does not test whether the difference is 0: two models may differ in
-        each class and yet have equal scores, as at a crossing. low and high speak of the difference
-        itself. The p-value is exact unless there are very many discordant rows in three or more
-        classes; then its relative error stays below 1e-3 down to p = 1e-4. Rows count as independent.
+        row is a fair coin, and the two-sided mid-p is computed from that; at t = 1 with own weights, and
+        for accuracy, it is McNemar's mid-p test. It does not test whether the difference is 0: two
+        models may differ in each class and yet have equal scores, as at a crossing. p_difference does,
+        and is below 1 - level just where 0 lies outside low and high. The exact p-value has a relative
+        error below 1e-3 down to p = 1e-4 where there are very many discordant rows in three or more
+        classes. Rows count as independent.
 
-        low and high are z standard errors from the difference, z = 1.96 at level 0.95, cut at -1 and
-        1. For the standard error each class has half a row more in either discordant count, and one
-        row more in all: d_k = (a_k - b_k) / (n_k + 1), where a_k rows are right by a alone and b_k by
-        b alone, D = sum w_k d_k, and se^2 = sum w_k^2 ((a_k + b_k + 1) / (n_k + 1) - d_k^2)
-        / (n_k + 1) + (t^2 / N) sum w_k^2 / p_k (d_k - D)^2. The class weights w_k and shares p_k stay
-        as they are. N are the rows on which p_k was counted; given shares leave the second sum out,
-        and so does an infinite t.
+        low and high are z standard errors from the difference, z = 1.96 at level 0.95, cut at the
+        largest difference that the metric can have. A row of class k that a takes for i and b for j adds
+        g_ki(a) - g_kj(b) to the difference, g the gradient of the metric at the cells of either model;
+        se^2 is the variance of that over the rows, divided by their number. For it, and not for the
+        difference, each class has 1/K rows more of each outcome: both right, only a, only b, both wrong,
+        spread over the labels that these leave open. K are the classes with rows, at least 2.
+
+        Means of recall by class weights, as tba is, take a closed form, in which only the discordant
+        counts have rows added: c = 1/K to either, d_k = (a_k - b_k) / (n_k + 2c), where a_k rows are
+        right by a alone and b_k by b alone, D = sum w_k d_k, and
+        se^2 = sum w_k^2 ((a_k + b_k + 2c) / (n_k + 2c) - d_k^2) / (n_k + 2c)
+        + (t^2 / N) sum w_k^2 / p_k (d_k - D)^2. The class weights w_k and shares p_k stay as they are.
+        N are the rows on which p_k was counted; given shares leave the second sum out, and so does an
+        infinite t. accuracy takes the general form, so that its se differs a little from that of tba at
+        t = 1.
+
+        With weights, n_k are effective rows (Kish), (sum of weights)^2 / sum of squared weights, and
+        variances come from squared weights. Below 30 effective rows z is Student's quantile.
+
+        The one-sided tests of a margin are at (1 - level) / 2 where the verdict is at the level. Both of
+        two tests must reject for equivalence; p_equivalent is the larger p-value.
 
         References
         ----------
-        Fagerland, Lydersen and Laake 2013, doi:10.1186/1471-2288-13-91 (mid-p).
+        Fagerland, Lydersen and Laake 2013, doi:10.1186/1471-2288-13-91 (mid-p). Agresti and Min 2005,
+        doi:10.1002/sim.1781 (rows added to pairs). Benjamini and Hochberg 1995,
+        doi:10.1111/j.2517-6161.1995.tb02031.x.
 
         Examples
         --------
@@ -377,6 +413,12 @@ class TbaAccessor(AccessorBase):
                          difference    low   high  discordant
         model_a model_b
         logit   forest        0.015  0.004  0.026         237
+        >>> table = preds.compare(metrics=["f1_macro", "mcc"])
+        >>> table.round(3)[["difference", "low", "high", "p_difference"]]
+                                 difference    low   high  p_difference
+        model_a model_b metric
+        logit   forest  f1_macro      0.002 -0.009  0.013         0.762
+                        mcc          -0.009 -0.031  0.012         0.390
         """
         from pandas_tba.engines.pandas_pairs import pair_frame
         from pandas_tba.questions import models
@@ -391,8 +433,11 @@ class TbaAccessor(AccessorBase):
                 observed=observed,
             ),
             t=t,
+            metrics=metrics,
             level=level,
             prevalence=prevalence,
+            margin=margin,
+            adjust=adjust,
         )
 
     def confusion_matrix(
@@ -825,16 +870,16 @@ class TbaAccessor(AccessorBase):
         level : float, default 0.95
             Probability with which the interval shall hold the true value.
         method : {"wilson", "conservative", "mover", "bootstrap"}, default "wilson"
-            A row of `INTERVALS`. ``wilson`` and ``conservative`` (Clopper-Pearson, wider) take the
-            score for one proportion of n_eff rows. ``mover`` combines Jeffreys limits of the classes,
-            for at most five of them. ``bootstrap`` draws the counts anew, whatever the number of rows.
+            A row of `INTERVALS`. ``wilson`` takes every metric, most of them as one proportion of n_eff
+            rows. ``conservative`` (Clopper-Pearson, wider) does the same for metrics between finite
+            bounds. ``mover`` combines Jeffreys limits of the classes, for means of recall of at most
+            five of them and for single proportions. ``bootstrap`` draws the counts anew, whatever the
+            metric and the number of rows.
         prevalence : {"own", "pooled"}, mapping or Series, default "own"
             Whose class shares give the weights of tba, as in `score`. Shares that were counted make
             the interval wider, given ones do not.
         metrics : name, Metric, or list of these, optional
-            tba by default. A list adds the level ``metric`` before ``t``. Means of recall and single
-            proportions (precision, specificity, ...) take every method; all others the bootstrap,
-            whatever the method.
+            tba by default. A list adds the level ``metric`` before ``t``.
         n_replicates : int, default 2000
             Draws of the bootstrap.
         generator : numpy Generator or int, optional
@@ -844,53 +889,74 @@ class TbaAccessor(AccessorBase):
         -------
         DataFrame
             Columns n (rows), min_support (rows of the smallest class), n_absent (classes without
-            rows), score, low, high, se (standard error: the plug-in one, too small where a recall is 0
-            or 1, or that of the replicates), n_eff (rows of one proportion that is as uncertain; NaN
-            for a bootstrap) and reason (why something is NaN, else empty). With a bootstrap also
-            n_undefined: replicates without a value, which are left out. Weighted counts have a
-            column weight. Where a class that has weight is absent, score is NaN, and low and high
-            take its recall for 0 and for 1.
+            rows), score, low, high, se (standard error: of means of recall and proportions the plug-in
+            one, too small where a recall is 0 or 1; of the others that at smoothed cells, or that of
+            the replicates), n_eff (rows of one proportion that is as uncertain; NaN where there is no
+            such number) and reason (why something is NaN, or of what there are too few rows, else
+            empty). With a bootstrap also n_undefined: replicates without a value, which are left out.
+            Weighted counts have a column weight. Where a metric is undefined, score is NaN, and low and
+            high are what it can be: a mean of recalls takes the recall of absent classes for 0 and
+            for 1, all others have their bounds.
 
         Raises
         ------
         ColumnError, InputError, KindError
             If the frame cannot be counted, as in `count`.
         InputError
-            If an argument has a value that cannot be used, or weighted counts meet a method or a
-            metric that takes only rows.
+            If an argument has a value that cannot be used, or a method does not take a metric, or
+            weights.
 
         Warns
         -----
         InputWarning
-            Once, naming groups, where a class has too few rows for the method.
+            Once, naming groups, where a class has too few rows for the method, or is predicted too
+            seldom for the metric; and where limits of a user's metric are normal ones.
 
         Notes
         -----
-        Rows count as independent: intervals are too narrow where subjects repeat. With weights they
-        come from the linearised variance with squared weights. At 95 percent ``wilson`` holds the true
-        value in 95 of 100 samples on average. In the worst cases that are known, of two classes, it is
-        76 to 83 with 3 to 5 rows of one, and 84 from ten rows on; there ``conservative`` has 83 or
-        more.
+        Rows count as independent: intervals are too narrow where subjects repeat.
 
-        n_eff = S (1 - S) / V, where r_k = (hits_k + 1) / (n_k + 2) are smoothed recalls, S their
-        mean with the class weights w_k, and V = sum w_k^2 r_k (1 - r_k) / n_k
+        **Means of recall.** n_eff = S (1 - S) / V, where r_k = (hits_k + 1) / (n_k + 2) are smoothed
+        recalls, S their mean with the class weights w_k, and V = sum w_k^2 r_k (1 - r_k) / n_k
         + (t^2 / N) sum w_k^2 / p_k (r_k - S)^2. Neither n_k, nor the weights, nor the shares p_k are
         smoothed. N are the rows on which p_k was counted; given shares leave the second sum out, and
         so does an infinite t. The limits of ``wilson`` and ``conservative`` are those of a share of
-        n_eff rows, but centred on the score itself, whose recalls are not smoothed.
+        n_eff rows, but centred on the score itself, whose recalls are not smoothed. A proportion
+        (precision, specificity, ...) is the recall of a single class: of the rows it is a share of.
+
+        **Other metrics** are functions m of the cells, as shares p_kj of all rows n. With one hit and
+        one miss more in each class (the miss spread over the other labels, the share of the class kept)
+        and the gradient g there, V = (sum p_kj g_kj^2 - (sum p_kj g_kj)^2) / n. On the scale between
+        the bounds the value there is v and the score u; the limits are those of u at v (1 - v) / V
+        rows, mapped back. For means of recall this is the same as above. The rows are added to
+        predicted instead of true classes where a metric is conditional on these (precision_macro,
+        precision_weighted, markedness); f1_macro, f1_weighted and metrics of the user take whichever
+        gives fewer effective rows. Some have rules of their own:
+
+        * f1 and jaccard J: limits of J as a share of the rows that are, or are predicted, of the class;
+          F1 = 2 J / (1 + J).
+        * lr_plus and lr_minus: Koopman's score limits of a ratio of two proportions.
+        * odds_ratio: Jeffreys limits of recall and specificity, combined on the scale of logits.
+        * min_recall: low is the least of the lower limits of the recalls, high the least of the upper
+          ones at Sidak's level. majority is the mirror image, of the class weights.
+        * tba_slope: distances from each recall to its limits, combined, and the variance of the weights.
+        * metrics of the user between 0 and infinity: normal limits of the logarithm, with half a row
+          more in each cell; without finite bounds normal limits.
 
         ``mover`` takes the recalls as they are: low is S - sqrt(sum w_k^2 (r_k - l_k)^2 + z^2 M), and
         high is S + sqrt(sum w_k^2 (u_k - r_k)^2 + z^2 M), with M the second sum of V, and l_k and u_k
         the Jeffreys limits of the class; a recall of 0 has l_k = 0, one of 1 has u_k = 1, exactly.
         z is the normal quantile of the level: 1.96 at 0.95.
 
-        With weights, s_k is the sum of weights of a class, n_k its effective rows (Kish)
+        **Weights.** s_k is the sum of weights of a class, n_k its effective rows (Kish)
         s_k^2 / sum(weight^2), and r_k + (1 - 2 r_k) / (n_k + 2) the smoothed recall. The skew q_k is
         the share of hits among the squared weights less the recall, times 1 - 2 / (n_k + 2). With
         f_k = t w_k (r_k - S), the class adds to V the sum of w_k^2 (r_k (1 - r_k)
         + q_k (1 - 2 r_k)) / n_k, of 2 f_k w_k q_k o_k / n_k, and of f_k^2 / m_k: m_k are the effective
         rows on which its share was counted, and o_k is the part of their weight that is the group's.
-        With own shares m_k = n_k and o_k = 1. Given shares leave the last two out.
+        With own shares m_k = n_k and o_k = 1. Given shares leave the last two out. For other metrics
+        squared weights take the place of p_kj / n in V, smoothed likewise. Where weights differ and the
+        effective rows behind V (Satterthwaite's) are below 30, Student's quantile takes the place of z.
 
         Where a class is absent, S and V are those of the other classes, their weights made to add up
         to 1. The limits are then scaled by 1 less the weight of the absent classes, which is added to
@@ -900,7 +966,8 @@ class TbaAccessor(AccessorBase):
         ----------
         Those of the methods stand in `INTERVALS`. Korn and Graubard 1998, Confidence intervals for
         proportions with small expected number of positive counts estimated from survey data, Survey
-        Methodology 24, 193-201, for the effective number of rows.
+        Methodology 24, 193-201, for the effective number of rows. Koopman 1984, doi:10.2307/2531405,
+        for ratios; Zou and Donner 2008, doi:10.1002/sim.3095, for combined distances.
 
         Examples
         --------

@@ -1,59 +1,114 @@
-"""Two models on the same rows: how many rows both get right, one of them, or none."""
+"""Two models on the same rows: rows by true label and by what either model predicted."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.counts.groups import Groups
+from pandas_tba.counts.storage import ROWS, SQUARES, WEIGHT, Cells, Entries, gathered
 from pandas_tba.errors import InputError, counted, listed
 from pandas_tba.frames.labels import LabelSet, joined_labels
 from pandas_tba.frames.values import positions
 
+Array = npt.NDArray[Any]
+Codes = npt.NDArray[np.intp]
 Counts = npt.NDArray[np.int64]
+
+
+class JointCells(NamedTuple):
+    """Cells that hold rows, one by one (N,): their labels, and their number in each plane."""
+
+    group: Codes
+    truth: Codes
+    first: Codes
+    second: Codes
+    planes: tuple[Array, ...]
+
+    def among(self, kept: npt.NDArray[np.bool_]) -> JointCells:
+        """Only some of the cells."""
+        *places, planes = self
+        group, truth, first, second = (place[kept] for place in places)
+        return JointCells(group, truth, first, second, tuple(plane[kept] for plane in planes))
+
+    def gather(self, n_groups: int, n_labels: int) -> Cells:
+        """Cells (G, L, L * L) whose last axis is a pair of predictions, the second running faster."""
+        predicted = self.first * n_labels + self.second
+        entries = Entries(self.group, self.truth, predicted, self.planes)
+        return gathered((n_groups, n_labels, n_labels**2), entries)
+
+
+def no_cells(like: Cells) -> JointCells:
+    """No cell, with the planes that others have."""
+    nothing = np.zeros(0, dtype=np.intp)
+    planes = tuple(np.zeros(0, dtype=plane.dtype) for plane in like.planes)
+    return JointCells(nothing, nothing, nothing, nothing, planes)
+
+
+def joined_cells(parts: Sequence[JointCells]) -> JointCells:
+    """One after the other."""
+    group, truth, first, second = (
+        np.concatenate([part[axis] for part in parts]) for axis in range(4)
+    )
+    together = zip(*(part.planes for part in parts), strict=True)
+    planes = tuple(np.concatenate(pieces) for pieces in together)
+    return JointCells(group, truth, first, second, planes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairedCounts:
-    """Counts of rows by pair of models, group and class, and by which of the two is right.
+    """Counts of rows by pair of models and group, true label, and the labels that both predicted.
 
     Made by `count_pairs`; not by its constructor. Counts of shards, days or machines add up with
-    ``+`` or `sum`: models, classes and groups are aligned.
+    ``+`` or `sum`: models, labels and groups are aligned.
 
     Attributes
     ----------
     cells : ndarray of int64, shape (G, K, 2, 2)
         Rows by pair and group, class, whether the first model is right, and whether the second
-        is. Read-only.
+        is; their weight, as float64, where rows are weighted. Read-only.
+    joint : tuple of ndarray
+        The cells that hold rows: group, true label, label that the first and that the second model
+        predicted, and the rows (then the sums of weights and of squared weights) of each.
+    support : ndarray, shape (G, K)
+        Rows of each class that both models have scored, or their weight.
+    rows, weight : ndarray, shape (G,)
+        Rows that both models have scored, and their weight (the same without weights).
     unpaired : ndarray of int64, shape (G,)
         Rows left out since only one of the two models has scored them.
+    is_weighted : bool
+        Whether the rows are weighted.
     label_set : LabelSet
-        Labels, and which of them are the K classes.
+        L labels, and which of them are the K classes.
     groups : MultiIndex, shape (G,)
         model_a, model_b, then the keys.
     n_missing : int
         Rows that were left out since a label was missing.
     """
 
-    cells: Counts
+    stored: Cells
     unpaired: Counts
     label_set: LabelSet
     key_groups: Groups
     n_missing: int = 0
 
     def __post_init__(self) -> None:
-        shape = (len(self.key_groups), len(self.label_set.classes), 2, 2)
-        if self.cells.shape != shape or self.unpaired.shape != shape[:1]:
+        n_groups, n_labels = len(self.key_groups), len(self.label_set.values)
+        shape = (n_groups, n_labels, n_labels**2)
+        if self.stored.shape != shape or self.unpaired.shape != shape[:1]:
             raise InputError(
-                f"`cells` must have the shape {shape}, `unpaired` {shape[:1]}; got "
-                f"{self.cells.shape} and {self.unpaired.shape}."
+                f"`stored` must have the shape {shape}, `unpaired` {shape[:1]}; got "
+                f"{self.stored.shape} and {self.unpaired.shape}."
             )
-        self.cells.flags.writeable = False
-        self.unpaired.flags.writeable = False
+        for held in (*self.stored.planes, self.unpaired, self.label_set.is_class):
+            held.flags.writeable = False
 
     @property
     def groups(self) -> pd.Index:
@@ -68,14 +123,93 @@ class PairedCounts:
         return tuple((first[a], second[b]) for a, b in codes)
 
     @property
-    def support(self) -> Counts:
-        """Rows of each class that both models have scored, (G, K)."""
+    def is_class(self) -> npt.NDArray[np.bool_]:
+        """Whether each label is a class."""
+        return self.label_set.is_class
+
+    @property
+    def pos_label(self) -> Hashable | None:
+        """The positive class of a binary problem, or None."""
+        return self.label_set.pos_label
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether the rows are weighted."""
+        return self.stored.is_weighted
+
+    @property
+    def _plane(self) -> int:
+        return WEIGHT if self.is_weighted else ROWS
+
+    @cached_property
+    def joint(self) -> JointCells:
+        """The cells that hold rows, one by one."""
+        group, truth, predicted, planes = self.stored.entries()
+        first, second = np.divmod(predicted, max(len(self.label_set.values), 1))
+        return JointCells(group, truth, first, second, planes)
+
+    @cached_property
+    def cells(self) -> Array:
+        """Rows, or their weight, by group, class, and which of the two is right."""
+        return self._outcomes(self._plane)
+
+    @cached_property
+    def squares(self) -> Array | None:
+        """Sums of squared weights by group, class, and which of the two is right; None without."""
+        return self._outcomes(SQUARES) if self.is_weighted else None
+
+    @cached_property
+    def discordant(self) -> Counts:
+        """Rows of each group that only one of the two gets right, whatever their weight."""
+        outcomes = self._outcomes(ROWS)
+        return np.asarray((outcomes[:, :, 0, 1] + outcomes[:, :, 1, 0]).sum(axis=1))
+
+    @property
+    def support(self) -> Array:
+        """Rows of each class that both models have scored, or their weight, (G, K)."""
         return np.asarray(self.cells.sum(axis=(2, 3)))
+
+    @property
+    def class_rows(self) -> Counts:
+        """Rows of each label that both models have scored, whatever their weight, (G, L)."""
+        return self.stored.support(ROWS)
 
     @property
     def rows(self) -> Counts:
         """Rows of each group that both models have scored."""
-        return np.asarray(self.cells.sum(axis=(1, 2, 3)))
+        return np.asarray(self.stored.rows_of_groups())
+
+    @property
+    def weight(self) -> Array:
+        """Rows of each group that both models have scored, or their weight."""
+        return np.asarray(self.support.sum(axis=1))
+
+    def of_model(self, side: int) -> ConfusionCounts:
+        """Counts of the first (0) or second (1) model of each pair, on the rows of both.
+
+        Returns
+        -------
+        ConfusionCounts
+            With the groups of the pairs, and the same labels and classes.
+        """
+        group, truth, *predicted, planes = self.joint
+        n_labels = len(self.label_set.values)
+        entries = Entries(group, truth, predicted[side], planes)
+        cells = gathered((len(self), n_labels, n_labels), entries)
+        return ConfusionCounts(cells, self.label_set, self.key_groups, self.n_missing)
+
+    def _outcomes(self, plane: int) -> Array:
+        """One plane by group, class, and which of the two is right, (G, K, 2, 2)."""
+        group, truth, first, second, planes = self.joint
+        shape = (len(self), len(self.label_set.classes), 2, 2)
+        held = np.zeros(shape, dtype=planes[plane].dtype)
+        class_of = np.cumsum(self.is_class) - 1
+        places = group * shape[1] + class_of[truth]
+        for predicted in (first, second):
+            places = 2 * places + (predicted == truth)
+        np.add.at(held.reshape(-1), places, planes[plane])
+        held.flags.writeable = False
+        return held
 
     def __len__(self) -> int:
         return len(self.key_groups)
@@ -95,14 +229,16 @@ class PairedCounts:
         _check_same_kind(self, other)
         groups, place = self.key_groups.join(other.key_groups).in_order()
         labels = joined_labels(self.label_set, other.label_set)
-        cells = np.zeros((len(groups), len(labels.classes), 2, 2), dtype=np.int64)
+        places = place[: len(self)], place[len(self) :]
+        parts = [
+            part._moved(labels, at, len(groups))
+            for part, at in zip((self, other), places, strict=True)
+        ]
         unpaired = np.zeros(len(groups), dtype=np.int64)
-        for part, at in ((self, place[: len(self)]), (other, place[len(self) :])):
-            classes = positions(part.label_set.classes, labels.classes)
-            kept = classes >= 0  # a class that a pair 0/1 had implied may be gone
-            cells[np.ix_(at, classes[kept])] += part.cells[:, kept]
-            unpaired[at] += part.unpaired
-        return PairedCounts(cells, unpaired, labels, groups, self.n_missing + other.n_missing)
+        for part, at in zip((self, other), places, strict=True):
+            np.add.at(unpaired, at, part.unpaired)
+        n_missing = self.n_missing + other.n_missing
+        return PairedCounts(parts[0] + parts[1], unpaired, labels, groups, n_missing)
 
     def __radd__(self, other: object) -> PairedCounts:
         return self if other == 0 else NotImplemented  # sum() starts with 0
@@ -116,11 +252,18 @@ class PairedCounts:
             With one group for each pair, and the same classes.
         """
         groups, place = self.key_groups.keep([0, 1]).in_order()
-        cells = np.zeros((len(groups), *self.cells.shape[1:]), dtype=np.int64)
         unpaired = np.zeros(len(groups), dtype=np.int64)
-        np.add.at(cells, place, self.cells)
         np.add.at(unpaired, place, self.unpaired)
+        cells = self._moved(self.label_set, place, len(groups))
         return PairedCounts(cells, unpaired, self.label_set, groups, self.n_missing)
+
+    def _moved(self, labels: LabelSet, place: Codes, n_groups: int) -> Cells:
+        """The cells where their groups and labels stand in another table."""
+        # of a label that a pair 0/1 had implied, and that is gone, there are no rows
+        at = positions(self.label_set.values, labels.values)
+        group, truth, first, second, planes = self.joint
+        moved = JointCells(place[group], at[truth], at[first], at[second], planes)
+        return moved.gather(n_groups, len(labels.values))
 
 
 def _check_same_kind(first: PairedCounts, second: PairedCounts) -> None:
@@ -129,6 +272,11 @@ def _check_same_kind(first: PairedCounts, second: PairedCounts) -> None:
             "Counts can be added only when their groups have the same keys; got "
             f"{listed(first.key_groups.names[2:]) or 'none'} and "
             f"{listed(second.key_groups.names[2:]) or 'none'}."
+        )
+    if first.is_weighted != second.is_weighted:
+        raise InputError(
+            "Counts can be added only when both are weighted or both are not; count both with, or "
+            "both without sample_weight=."
         )
     if first.label_set.rules != second.label_set.rules:
         raise InputError(

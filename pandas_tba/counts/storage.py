@@ -213,6 +213,11 @@ def _is_identity(places: Codes) -> bool:
 def gathered(shape: Shape, entries: Entries) -> Cells:
     """Cells from entries in any order; those of one cell are added up."""
     n_cells = math.prod(shape)
+    if n_cells >= 1 << 63:  # a key could not be one number
+        raise InputError(
+            f"{shape[0]:,} groups of {shape[1]:,} true and {shape[2]:,} predicted labels, or pairs of "
+            "them, are too many for one table. Make one label of rare ones."
+        )
     keys = (entries.group.astype(np.int64) * shape[1] + entries.truth) * shape[2]
     keys += entries.predicted
     if n_cells <= max(DENSE_CELLS, 4 * len(keys)):

@@ -246,10 +246,11 @@ def count_pairs(
     missing: Missing = "raise",
     y_score: Hashable | list[Hashable] | None = None,
     threshold: float = 0.5,
+    sample_weight: Hashable | None = None,
     dropna: bool = False,
     observed: bool = True,
 ) -> PairedCounts:
-    """Count for each two models the rows that both get right, one of them, or none.
+    """Count for each two models how often they predict which two labels for rows of a class.
 
     An engine counts its rows itself: only the counts come back.
 
@@ -261,10 +262,10 @@ def count_pairs(
         for these an engine must bring the rows of a case together, and Arrow holds the columns
         needed in memory.
     y_true, y_pred, by, model
-        As in `count`. True label and keys must be the same in all rows of a case.
+        As in `count`. True label, keys and weight must be the same in all rows of a case.
     row : column name, optional
         With `model`: the column that says which rows are the same case.
-    labels, abstain, pos_label, missing, y_score, threshold, dropna, observed
+    labels, abstain, pos_label, missing, y_score, threshold, sample_weight, dropna, observed
         As in `count`.
 
     Returns
@@ -276,8 +277,8 @@ def count_pairs(
     Raises
     ------
     InputError
-        If there are fewer than two models, a model scores a case twice, or true label or keys
-        differ within a case; the smallest such case is named. And as in `count`.
+        If there are fewer than two models, a model scores a case twice, or true label, keys or
+        weight differ within a case; the smallest such case is named. And as in `count`.
     ColumnError, KindError, ModuleNotFoundError
         As in `count`.
 
@@ -297,6 +298,7 @@ def count_pairs(
         missing=missing,
         y_score=y_score,
         threshold=threshold,
+        sample_weight=sample_weight,
     )
     if isinstance(frame, pd.DataFrame):
         return pair_frame(frame, columns, row=row, by=by, dropna=dropna, observed=observed)

@@ -28,7 +28,6 @@ from pandas_tba.engines.combinations import (
     tally_of,
 )
 from pandas_tba.engines.pandas_pairs import (
-    UNSCORED,
     Faults,
     Models,
     check_cases,
@@ -55,8 +54,6 @@ from pandas_tba.frames.lookup import Key, column_of
 from pandas_tba.frames.values import positions
 
 Codes = npt.NDArray[np.intp]
-
-_OUTCOMES = UNSCORED + 1  # of one model
 
 
 def question_of_pairs(
@@ -88,9 +85,9 @@ def pairs_in_columns(
     alone, about = _alone(found, question)
     labels, true_at, predicted_at = labels_of(alone, about)
     models, places = models_in_columns(question.columns), [true_at, *predicted_at]
-    outcomes = _outcomes(found, question, labels, places)
+    joint = _joint(found, question, labels, places)
     n_missing = found.n_rows - _complete(found)
-    return _counts(outcomes, question, models, labels, n_missing, dropna=dropna, observed=observed)
+    return _counts(joint, question, models, labels, n_missing, dropna=dropna, observed=observed)
 
 
 def _alone(found: Combinations, question: Question) -> tuple[Combinations, Question]:
@@ -160,13 +157,13 @@ def _pairs_in_rows(
     if n_rows:
         cases, faults = put_beside(models, about)
         check_complete("row", row.name, faults.no_row, n_rows)
-        check_cases(faults, row.name, models, n_rows)
+        check_cases(faults, row.name, models, n_rows, len(keys))
     of_truth, *of_models = cases.levels[len(keys) :]
     places = [_moved(of_truth, rows.levels[1], true_at)]
     places += [_moved(levels, rows.levels[2], predicted_at[0]) for levels in of_models]
-    outcomes = _outcomes(cases, about, labels, places)
+    joint = _joint(cases, about, labels, places)
     n_missing = rows.n_rows - n_rows
-    return _counts(outcomes, about, models, labels, n_missing, dropna=dropna, observed=observed)
+    return _counts(joint, about, models, labels, n_missing, dropna=dropna, observed=observed)
 
 
 def _models_of(rows: Combinations, question: Question) -> Models:
@@ -199,27 +196,37 @@ def _moved(levels: Levels, known: Levels, place: Codes) -> Codes:
     return place[positions(levels.values.tolist(), known.values.tolist())]
 
 
-def _outcomes(
+def _joint(
     found: Combinations, question: Question, labels: LabelSet, places: Sequence[Codes]
 ) -> Combinations:
-    """Combinations of keys, label and outcomes, given where the levels stand in the label set."""
-    n_keys, true_at, predicted_at = len(question.bound.keys), places[0], places[1:]
+    """Combinations of keys, label and what both models predicted, given where their levels stand.
+
+    Codes of true labels are places in the label set; of predictions they are one more, and 0 where
+    a model has not scored the case. Those of two models are one code, the second running faster.
+    """
+    n_keys, size = len(question.bound.keys), len(labels.values) + 1
+    true_at, *predicted_at = places
     lines = []
     for table, (codes, planes) in zip(question.tables, found.lines, strict=True):
-        truth, outcome = true_at[codes[:, n_keys]], np.zeros(len(codes), dtype=np.intp)
-        for model, column in zip(table, codes.T[n_keys + 1 :], strict=True):
-            right = np.append(predicted_at[model], -1)[column] == truth
-            outcome = outcome * _OUTCOMES + np.where(column < 0, UNSCORED, right)
-        lines.append(Lines(np.column_stack([codes[:, :n_keys], truth, outcome]), planes))
-    # without rows there may be no models: count no pair then
-    lines = lines or [Lines(np.zeros((0, n_keys + 2), dtype=np.intp), (np.zeros(0, np.int64),))]
-    sizes = [len(labels.values), *[_OUTCOMES**2] * len(lines)]
-    ranges = (Levels(pd.RangeIndex(size), None) for size in sizes)
+        first, second = (
+            np.append(predicted_at[model], -1)[column] + 1
+            for model, column in zip(table, codes.T[n_keys + 1 :], strict=True)
+        )
+        joint = [codes[:, :n_keys], true_at[codes[:, n_keys]], first * size + second]
+        lines.append(Lines(np.column_stack(joint), planes))
+    if not lines:  # without rows there may be no models: count no pair then
+        dtypes = (
+            [np.int64] if question.bound.weights is None else [np.int64, np.float64, np.float64]
+        )
+        nothing = np.zeros((0, n_keys + 2), dtype=np.intp)
+        lines = [Lines(nothing, tuple(np.zeros(0, dtype=dtype) for dtype in dtypes))]
+    sizes = [size - 1, *[size**2] * len(lines)]
+    ranges = (Levels(pd.RangeIndex(each), None) for each in sizes)
     return replace(found, levels=(*found.levels[:n_keys], *ranges), lines=tuple(lines))
 
 
 def _counts(
-    outcomes: Combinations,
+    joint: Combinations,
     question: Question,
     models: Models,
     labels: LabelSet,
@@ -228,7 +235,9 @@ def _counts(
     dropna: bool,
     observed: bool,
 ) -> PairedCounts:
-    found, slots = tally_of(outcomes, question)
+    found, slots = tally_of(joint, question)
+    n_labels = len(labels.values)
+    places = [np.arange(n_labels), *[np.arange(-1, n_labels)] * len(models.values)]
     keys = [
         Key(key.name, part.levels()) for key, part in zip(question.bound.keys, slots, strict=False)
     ]
@@ -238,6 +247,7 @@ def _counts(
         slots,
         models,
         labels,
+        places,
         n_missing,
         dropna=dropna,
         observed=observed,

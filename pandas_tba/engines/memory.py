@@ -162,7 +162,12 @@ def cases_of_pandas(
     codes, found = numbered_values(model)
     beside = Beside.of(row, case[known], models.places(found)[codes])
     n_cases, n_known = int(beside.is_first.sum()), len(row)
-    faults = beside.faults([truth.block(0, n_known), *keys], models)
+    constant, weights = [truth.block(0, n_known), *keys], None
+    if rows.weights is not None:
+        of_rows = rows.weights.to_numpy(dtype=np.float64)[known]
+        constant.append(of_rows)
+        weights = of_rows[beside.is_first]
+    faults = beside.faults(constant, models)
     dtype = np.dtype(narrowest(predicted.size + 1))
     scored = predicted.block(0, n_known).astype(dtype)
     levels, order = predicted.levels(), predicted.order
@@ -173,7 +178,7 @@ def cases_of_pandas(
     first = beside.is_first
     slots = [_stored(truth, n_known, first), *predictions]
     key_slots = [encode(key[first]) for key in keys]
-    of_all, lines = _tallied(key_slots, slots, cases.tables, n_cases)
+    of_all, lines = _tallied(key_slots, slots, cases.tables, n_cases, weights)
     return Combinations(of_all, lines, n_cases, {}), faults._replace(no_row=int((~known).sum()))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -13,11 +12,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.counts.groups import Groups, grouped_keys
-from pandas_tba.counts.paired import PairedCounts
-from pandas_tba.counts.storage import ROWS
+from pandas_tba.counts.paired import JointCells, PairedCounts, joined_cells, no_cells
+from pandas_tba.counts.storage import ROWS, Cells
 from pandas_tba.engines.kernel import PairSlots, Tally, tally
 from pandas_tba.engines.pandas_frames import complete_rows, label_places
 from pandas_tba.errors import InputError, counted, listed, shown
+from pandas_tba.frames.checks import weight_values
 from pandas_tba.frames.codes import Slots, StoredSlots, encode, narrowest, normal
 from pandas_tba.frames.columns import Columns, Roles
 from pandas_tba.frames.labels import LabelSet
@@ -30,7 +30,6 @@ Codes = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
 _PAIR = ("model_a", "model_b")
-UNSCORED = 2  # beside 0, wrong, and 1, right
 
 
 def pair_frame(
@@ -42,23 +41,24 @@ def pair_frame(
     dropna: bool = False,
     observed: bool = True,
 ) -> PairedCounts:
-    """Counts of the frame's cases by pair of models, keys, class, and which of the two is right."""
+    """Counts of the frame's cases by pair of models, keys, true label and both predictions."""
     roles = columns.roles
     check_models(roles, row)
     if row is not None:
         by = with_row(by, column_of(check_frame(frame), "row", row))
     bound, slots, _ = complete_rows(frame, roles, by)
     check_keys(bound)
+    if bound.weights is not None:
+        bound = bound._replace(weights=(bound.weights[0], weight_values(*bound.weights)))
     found, slots = tally([], slots[0], slots[1:], bound.n_rows)
     labels, true_at, predicted_at = label_places(bound, found, slots, roles)
-    truth = true_at[slots[0].block(0, bound.n_rows)]
-    right = np.empty((len(predicted_at), bound.n_rows), dtype=np.uint8)
-    for at, (part, place) in enumerate(zip(slots[1:], predicted_at, strict=True)):
-        np.equal(place[part.block(0, bound.n_rows)], truth, out=right[at], casting="unsafe")
+    at = [true_at, *predicted_at]
+    n_labels = len(labels.values)
+    coded = [_coded(*each, n_labels, bound.n_rows) for each in zip(slots, at, strict=True)]
     if row is None:
-        cases = _Cases(bound, truth, models_in_columns(roles), right)
+        cases = _Cases(bound, models_in_columns(roles), coded)
     else:
-        cases = _long_cases(bound, roles.model, truth, right[0])
+        cases = _long_cases(bound, roles, coded)
     return _paired(cases, labels, len(frame) - bound.n_rows, dropna=dropna, observed=observed)
 
 
@@ -88,11 +88,6 @@ def check_models(columns: Roles, row: Hashable | None) -> None:
             f"`row` ({shown(row)}) pairs models in rows and needs `model`; models in columns "
             "are paired as they stand. Leave `row` out, or name the column with model=."
         )
-    if columns.sample_weight is not None:
-        raise InputError(
-            "`sample_weight` does not go with paired models: their test is exact for rows that "
-            "count once. Leave it out, or compare the intervals of weighted scores: interval()."
-        )
 
 
 def check_keys(bound: Bound) -> None:
@@ -116,13 +111,34 @@ class Models(NamedTuple):
         return positions(found.tolist(), self.values.tolist())
 
 
+class _Coded(NamedTuple):
+    """A column of labels: the code of each row, and where the codes stand in the label set.
+
+    The place -1 is that of the code of cases that a model has not scored.
+    """
+
+    codes: Array
+    place: Codes
+
+    def slots(self) -> Slots:
+        """The codes as slots of so many levels."""
+        return StoredSlots(self.codes, range(len(self.place)), has_missing=False)
+
+
 class _Cases(NamedTuple):
-    """N cases with keys and label, M models, and the outcome of each model in each case (M, N)."""
+    """N cases with keys and weights, and the columns of their labels: truth, then each model."""
 
     bound: Bound
-    truth: Codes
     models: Models
-    outcomes: Array
+    labels: list[_Coded]
+
+
+def _coded(slots: Slots, place: Codes, n_labels: int, n_rows: int) -> _Coded:
+    """The labels of all rows; codes far more than the labels would make the tables too large."""
+    codes = slots.block(0, n_rows)
+    if slots.size <= n_labels:
+        return _Coded(codes.astype(narrowest(n_labels), copy=False), place)
+    return _Coded(place.astype(narrowest(n_labels))[codes], np.arange(n_labels))
 
 
 def models_in_columns(columns: Roles) -> Models:
@@ -137,21 +153,26 @@ def models_in_rows(values: list[Hashable], declared: tuple[Hashable, ...] | None
     return Models(levels.take(order), declared is not None)
 
 
-def _long_cases(bound: Bound, name: Hashable, truth: Codes, right: Array) -> _Cases:
+def _long_cases(bound: Bound, columns: Roles, labels: list[_Coded]) -> _Cases:
     """Rows put beside each other: one case for each value of the last key, which `row` names."""
-    model, *keys, row = bound.keys
+    (truth, predicted), (model, *keys, row) = labels, bound.keys
     (scorer, found), (case, _) = numbered_values(model.values), numbered_values(row.values)
-    for argument, column, codes in (("model", name, scorer), ("row", row.name, case)):
+    for argument, column, codes in (("model", columns.model, scorer), ("row", row.name, case)):
         check_complete(argument, column, int((codes < 0).sum()), bound.n_rows)
     models = models_in_rows(found.tolist(), encode(model.values).declared())
     beside = Beside.of(row.values, case, models.places(found)[scorer])
-    faults = beside.faults([truth, *(key.values for key in keys)], models)
-    check_cases(faults, row.name, models, bound.n_rows)
+    constant = [truth.codes, *(key.values for key in keys)]
+    constant += [] if bound.weights is None else [bound.weights[1]]
+    check_cases(beside.faults(constant, models), row.name, models, bound.n_rows, len(keys))
+    unscored = len(predicted.place)
+    codes = predicted.codes.astype(narrowest(unscored + 1), copy=False)
+    place = np.append(predicted.place, -1)
+    of_models = beside.table(codes, len(models.values), unscored)
     return _Cases(
         bound._replace(keys=keys).at(beside.is_first),
-        truth[beside.is_first],
         models,
-        beside.table(right, len(models.values), UNSCORED),
+        [truth._replace(codes=truth.codes[beside.is_first])]
+        + [_Coded(held, place) for held in of_models],
     )
 
 
@@ -177,7 +198,7 @@ class Faults(NamedTuple):
     """What keeps rows from being put beside each other.
 
     ``no_row`` rows do not say which case they are about, ``differing`` are cases in which y_true,
-    or a key, has several values, ``repeated`` are rows of a model beyond one for each case.
+    a key, or the weight has several values, ``repeated`` are rows of a model beyond one for each case.
     """
 
     n_cases: int = 0
@@ -225,7 +246,7 @@ class Beside(NamedTuple):
         return held
 
     def faults(self, constant: Sequence[Any], models: Models) -> Faults:
-        """What is wrong; the columns that are constant within a case are y_true, then the keys."""
+        """What is wrong; the columns that are constant within a case: y_true, the keys, the weight."""
         first = np.flatnonzero(self.is_first)
         differing = []
         for values in constant:
@@ -254,10 +275,10 @@ def check_complete(argument: str, name: Hashable, missing: int, n_rows: int) -> 
         )
 
 
-def check_cases(faults: Faults, row: Hashable, models: Models, n_rows: int) -> None:
+def check_cases(faults: Faults, row: Hashable, models: Models, n_rows: int, n_keys: int) -> None:
     """InputError where rows of one case cannot be paired."""
-    arguments = ["y_true", *["by"] * (len(faults.differing) - 1)]
-    for argument, fault in zip(arguments, faults.differing, strict=True):
+    arguments = ["y_true", *["by"] * n_keys, "sample_weight"]
+    for argument, fault in zip(arguments, faults.differing, strict=False):
         if fault.number:
             raise InputError(
                 f"`{argument}` must have one value in all rows of a case; it differs within "
@@ -280,18 +301,25 @@ def check_cases(faults: Faults, row: Hashable, models: Models, n_rows: int) -> N
 def _paired(
     cases: _Cases, labels: LabelSet, n_missing: int, *, dropna: bool, observed: bool
 ) -> PairedCounts:
-    """Count the outcomes of each two models by group and class."""
-    bound, n_labels = cases.bound, len(labels.values)
-    base = 3 if (cases.outcomes == UNSCORED).any() else 2
+    """Count the labels of each two models by group and true label."""
+    bound, (truth, *predicted) = cases.bound, [column.slots() for column in cases.labels]
     # without rows there may be no models: count no pair then
-    held = cases.outcomes if len(cases.outcomes) else np.empty((2, 0), dtype=np.uint8)
-    of_model = [StoredSlots(right, range(base), has_missing=False) for right in held]
-    outcomes = [PairSlots(pair, bound.n_rows) for pair in itertools.combinations(of_model, 2)]
-    truth = StoredSlots(cases.truth.astype(narrowest(n_labels)), range(n_labels), has_missing=False)
+    of_models = predicted or [truth, truth]
+    pairs = [PairSlots(pair, bound.n_rows) for pair in itertools.combinations(of_models, 2)]
+    weights = None if bound.weights is None else bound.weights[1]
     keys = [encode(key.values) for key in bound.keys]
-    found, slots = tally(keys, truth, outcomes, bound.n_rows)
+    found, slots = tally(keys, truth, pairs, bound.n_rows, weights)
+    places = [column.place for column in cases.labels]
     return counts_of_pairs(
-        bound, found, slots, cases.models, labels, n_missing, dropna=dropna, observed=observed
+        bound,
+        found,
+        slots,
+        cases.models,
+        labels,
+        places,
+        n_missing,
+        dropna=dropna,
+        observed=observed,
     )
 
 
@@ -301,14 +329,16 @@ def counts_of_pairs(
     slots: Sequence[Slots],
     models: Models,
     labels: LabelSet,
+    places: Sequence[Codes],
     n_missing: int,
     *,
     dropna: bool,
     observed: bool,
 ) -> PairedCounts:
-    """Counts of cases by keys, true label and the outcomes of each two models.
+    """Counts of cases by keys, true label and the labels that each two models predicted.
 
-    An outcome is 0, wrong, 1, right, or UNSCORED; that of the second model runs faster.
+    ``places`` say where the slots of truth and of each model stand in the label set, -1 where the
+    model has not scored the case; the slots of a pair are those of both, the second running faster.
     """
     keys = slots[: len(bound.keys)]
     for key, part in zip(bound.keys, keys, strict=True):
@@ -322,25 +352,36 @@ def counts_of_pairs(
         observed=observed,
     )
     pairs = list(itertools.combinations(range(len(models.values)), 2))
-    cells = np.zeros((len(pairs), len(groups), len(labels.classes), 2, 2), dtype=np.int64)
-    unpaired = np.zeros((len(pairs), len(groups)), dtype=np.int64)
-    at_label = np.asarray(slots[len(keys)].levels(), dtype=np.intp)
-    for pair, table in zip(range(len(pairs)), found.tables, strict=False):
-        n_outcomes = table.shape[2]
-        base = math.isqrt(n_outcomes)
-        shape = (len(groups), len(labels.values), n_outcomes)
-        moved = table.moved(place, at_label, np.arange(n_outcomes), shape).dense(ROWS)
-        square = moved[:, labels.is_class].reshape(*cells.shape[1:3], base, base)
-        cells[pair] = square[:, :, :2, :2]
-        only_one = square[:, :, :2, 2:], square[:, :, 2:, :2]
-        unpaired[pair] = sum(part.sum(axis=(1, 2, 3)) for part in only_one)
+    n_groups, n_labels = len(pairs) * len(groups), len(labels.values)
+    unpaired = np.zeros(n_groups, dtype=np.int64)
+    (truth, *fused), (true_at, *predicted_at) = slots[len(keys) :], places
+    parts = [no_cells(found.tables[0])]  # without rows there may be no pair
+    for at, (pair, table) in enumerate(zip(pairs, found.tables, strict=False)):
+        stand = [true_at, *(predicted_at[model] for model in pair)]
+        joint = _joint_cells(table, [truth, fused[at]], stand)
+        joint = joint.among(place[joint.group] >= 0)
+        joint = joint._replace(group=place[joint.group] + at * len(groups))
+        scored = (joint.first >= 0) + 1 * (joint.second >= 0)
+        only_one = joint.among(scored == 1)
+        np.add.at(unpaired, only_one.group, only_one.planes[ROWS])
+        parts.append(joint.among(scored == 2))
     return PairedCounts(
-        cells.reshape(len(pairs) * len(groups), *cells.shape[2:]),
-        unpaired.reshape(-1),
+        joined_cells(parts).gather(n_groups, n_labels),
+        unpaired,
         labels,
         _with_pairs(groups, models, pairs),
         n_missing,
     )
+
+
+def _joint_cells(table: Cells, slots: Sequence[Slots], places: Sequence[Codes]) -> JointCells:
+    """The cells of a table that hold rows, their labels by place; groups stay as they are."""
+    (truth, pair), (true_at, first_at, second_at) = slots, places
+    group, at_truth, at_pair, planes = table.entries()
+    codes = np.asarray(pair.levels().take(at_pair), dtype=np.intp)
+    first, second = np.divmod(codes, max(len(second_at), 1))
+    true = true_at[np.asarray(truth.levels().take(at_truth), dtype=np.intp)]
+    return JointCells(group, true, first_at[first], second_at[second], planes)
 
 
 def _with_pairs(groups: Groups, models: Models, pairs: list[tuple[int, int]]) -> Groups:

@@ -300,7 +300,8 @@ def cases_of_query(query: Query, models: Models, cases: Question) -> tuple[Combi
     import narwhals.stable.v2 as nw
 
     rows, names = _rows_of_cases(query)
-    constant = list(names)
+    is_weighted = query.question.bound.weights is not None
+    constant = [*names, *["weight"] * is_weighted]
     nothing = Combinations((), (), 0, {})
     scored = rows.group_by("row", "model", drop_null_keys=False).agg(nw.len().alias("rows"))
     is_fault = nw.col("row").is_null() | (nw.col("rows") > 1)
@@ -314,15 +315,19 @@ def cases_of_query(query: Query, models: Models, cases: Question) -> tuple[Combi
     (prediction,) = query.question.columns.predictions
     names |= {f"predicted_{at}": prediction for at in range(len(models.values))}
     levels, codes = _placed_fields(names, answers, query)
+    planes = {"cases": np.int64} | dict.fromkeys(["weight", "squared"] * is_weighted, np.float64)
     lines = tuple(
-        Lines(place, (_numbers(answer, "cases", np.int64),))
+        Lines(place, tuple(_numbers(answer, *plane) for plane in planes.items()))
         for place, answer in zip(codes, answers, strict=True)
     )
     return Combinations(levels, lines, 0, {}), Faults()
 
 
 def _rows_of_cases(query: Query) -> tuple[Any, dict[str, Any]]:
-    """The complete rows, and the columns that the keys and truth of a case come from."""
+    """The complete rows, and the columns that the keys and truth of a case come from.
+
+    Weights stand beside these; they are constant in a case, too.
+    """
     import narwhals.stable.v2 as nw
 
     question, fields = query.question, _fields(query)
@@ -331,6 +336,9 @@ def _rows_of_cases(query: Query) -> tuple[Any, dict[str, Any]]:
     names["truth"] = question.columns.y_true
     parts = {"row": row, "model": model, **names}
     values = {field: _comparable(name, query) for field, name in parts.items()}
+    if question.bound.weights is not None:
+        weight: Any = question.bound.weights[0]
+        values["weight"] = nw.col(weight).cast(nw.Float64)
     is_decimal = query.schema[row].is_decimal()  # which Polars 1.30 does not join
     values["case"] = values["row"].cast(nw.String) if is_decimal else values["row"]
     prediction, predicted = fields["predicted_0"]
@@ -357,13 +365,17 @@ def _joined(rows: Any, constant: list[str], models: Models, table: tuple[int, ..
     first, second = (rows.filter(nw.col("model") == values[at]) for at in table)
     both = first.join(second, on="case", how="full", suffix="_b")
     parts = {field: nw.coalesce(field, f"{field}_b") for field in constant}
+    weight = parts.pop("weight", None)
+    sums = {} if weight is None else {"weight": weight, "squared": weight * weight}
     sides = [nw.col("predicted"), nw.col("predicted_b")]
     parts |= {f"predicted_{at}": side for at, side in zip(table, sides, strict=True)}
     differ = reduce(or_, (_differ(nw.col(field), nw.col(f"{field}_b")) for field in constant))
     is_paired = ~sides[0].is_null() & ~sides[1].is_null()
     number = nw.when(is_paired & differ).then(1).otherwise(0).cast(nw.Int64)
-    grouped = both.select(**parts, differ=number).group_by(*parts, drop_null_keys=False)
-    return _collected(grouped.agg(nw.len().alias("cases"), nw.col("differ").sum()))
+    sums["differ"] = number
+    grouped = both.select(**parts, **sums).group_by(*parts, drop_null_keys=False)
+    totals = (nw.col(name).sum() for name in sums)
+    return _collected(grouped.agg(nw.len().alias("cases"), *totals))
 
 
 def _differ(first: Any, second: Any) -> Any:
@@ -374,7 +386,8 @@ def _faults(query: Query, rows: Any, constant: list[str], models: Models) -> Fau
     """What keeps the rows from being put beside each other, the smallest cases as examples."""
     import narwhals.stable.v2 as nw
 
-    *keys, truth = constant
+    # y_true, the keys and the weight, as errors name them
+    constant = ["truth", *(field for field in constant if field != "truth")]
     own = [f"rows_{at}" for at in range(len(models.values))]
     numbers = {field: _is_torn(field) for field in constant}
     numbers |= {name: nw.when(nw.col(name) > 1).then(nw.col(name) - 1).otherwise(0) for name in own}
@@ -396,7 +409,7 @@ def _faults(query: Query, rows: Any, constant: list[str], models: Models) -> Fau
     return Faults(
         int(answer["cases"][0].as_py()),
         int(answer["no_row"][0].as_py()),
-        (fault(truth), *map(fault, keys)),
+        tuple(map(fault, constant)),
         one_fault([fault(*each) for each in zip(own, models.values.tolist(), strict=True)]),
     )
 

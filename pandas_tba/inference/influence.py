@@ -254,6 +254,16 @@ def critical_value(tail: FloatArray | float, rows: FloatArray | None = None) -> 
     )
 
 
+def upper_tail(distance: FloatArray, rows: FloatArray) -> FloatArray:
+    """Probability beyond so many standard errors, by the distribution of `critical_value`."""
+    from scipy.special import ndtr, stdtr
+
+    normal = ndtr(-distance)
+    if not (rows < _MANY_ROWS).any():
+        return np.asarray(normal)
+    return np.where(rows < _MANY_ROWS, stdtr(np.maximum(rows - 1.0, 1.0), -distance), normal)
+
+
 def satterthwaite_rows(terms: FloatArray, rows: FloatArray, differ: BoolArray) -> FloatArray:
     """Degrees of freedom + 1 (G,) of a sum of variances (G, K); infinite unless weights differ.
 

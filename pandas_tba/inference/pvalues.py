@@ -31,6 +31,22 @@ def holm(p_values: FloatArray) -> FloatArray:
     return adjusted.reshape(p_values.shape)
 
 
+def benjamini_hochberg(p_values: FloatArray) -> FloatArray:
+    """P-values adjusted to keep the false discovery rate; NaN stay out of the count.
+
+    Benjamini and Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x.
+    """
+    flat = p_values.reshape(-1)
+    order = np.argsort(flat)[: int(np.isfinite(flat).sum())]  # NaN are sorted last
+    steps = flat[order] * len(order) / np.arange(1, len(order) + 1)
+    adjusted = np.full(flat.shape, np.nan)
+    adjusted[order] = np.minimum.accumulate(steps[::-1])[::-1]
+    return adjusted.reshape(p_values.shape)
+
+
+ADJUSTMENTS = {"holm": holm, "fdr_bh": benjamini_hochberg}
+
+
 def paired_mid_p(weights: FloatArray, first: FloatArray, second: FloatArray) -> float:
     """Two-sided mid-p of sum w_k (first_k - second_k), where every discordant row is a fair coin.
 

@@ -50,7 +50,7 @@ class TbaPlot(PlotBase):
         level : float, default 0.95
             Confidence level of low and high.
         prevalence : {"own", "pooled"}, mapping or Series, default "own"
-            Whose class shares give the weights, as in `score`; pooled are all groups of the pair.
+            Whose class shares give the weights of tba, as in `score`; pooled are all groups of the pair.
         small : int, default 10
             Groups with a class of fewer rows have hollow dots.
         most : int, default 40
@@ -257,9 +257,11 @@ class TbaPlot(PlotBase):
         level : float, default 0.95
             Probability with which the interval shall hold the true value.
         method : {"wilson", "conservative", "mover", "bootstrap"}, default "wilson"
-            A row of `INTERVALS`. ``wilson`` and ``conservative`` (Clopper-Pearson, wider) take the
-            score for one proportion of n_eff rows. ``mover`` combines Jeffreys limits of the classes,
-            for at most five of them. ``bootstrap`` draws the counts anew, whatever the number of rows.
+            A row of `INTERVALS`. ``wilson`` takes every metric, most of them as one proportion of n_eff
+            rows. ``conservative`` (Clopper-Pearson, wider) does the same for metrics between finite
+            bounds. ``mover`` combines Jeffreys limits of the classes, for means of recall of at most
+            five of them and for single proportions. ``bootstrap`` draws the counts anew, whatever the
+            metric and the number of rows.
         prevalence : {"own", "pooled"}, mapping or Series, default "own"
             Whose class shares give the weights of tba, as in `score`. Shares that were counted make
             the interval wider, given ones do not.

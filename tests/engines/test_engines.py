@@ -708,6 +708,15 @@ PAIRED = {
     ),
     "missing scores": (HOLED, {"missing": "drop", "y_true": "yes", "y_score": ["q", "p"]}),
     "no rows": (WIDE.iloc[:0], {"y_pred": TRIO, "by": "segment"}),
+    "weights": (WIDE, {"y_pred": TRIO, "by": "segment", "sample_weight": "w"}),
+    "weights and scores": (
+        FRAME, {"y_true": "yes", "y_score": ["p", "q"], "by": "year", "sample_weight": "w"}
+    ),
+    "missing weights left out": (
+        HOLED.assign(third=HOLED["y_true"]),
+        {"missing": "drop", "y_pred": TRIO, "sample_weight": "w"},
+    ),
+    "weights of no rows": (WIDE.iloc[:0], {"y_pred": TRIO, "sample_weight": "w"}),
     "categories without rows": (
         beside(CATEGORIES),
         {"y_pred": TRIO, "by": ["segment", "year"], "observed": False},
@@ -739,7 +748,10 @@ def assert_same_pairs(found, expected):
         assert getattr(found.label_set, name) == getattr(expected.label_set, name)
     assert_index_equal(found.groups, expected.groups, exact=False)
     assert found.key_groups.declared == expected.key_groups.declared
-    np.testing.assert_array_equal(found.cells, expected.cells)
+    for found_part, expected_part in zip(found.joint[:4], expected.joint[:4], strict=True):
+        np.testing.assert_array_equal(found_part, expected_part)
+    for found_plane, plane in zip(found.joint.planes, expected.joint.planes, strict=True):
+        np.testing.assert_allclose(found_plane, plane, rtol=1e-12)
     np.testing.assert_array_equal(found.unpaired, expected.unpaired)
     assert found.n_missing == expected.n_missing
 
@@ -818,7 +830,25 @@ PAIR_FAULTS = {
         ROWS,
     ),
     "labels not declared in rows": (LONG, {**ROWS, "labels": ["a", "c"]}),
-}
+    "bad weights": (CASES.assign(w=-CASES["w"]), {**TWO, "sample_weight": "w"}),
+    "weights of text": (CASES, {**TWO, "sample_weight": "name"}),
+    "missing weights": (
+        CASES.assign(w=CASES["w"].where(CASES["year"] > 2020)), {**TWO, "sample_weight": "w"}
+    ),
+    "bad weights in rows": (LONG.assign(w=-LONG["w"]), {**ROWS, "sample_weight": "w"}),
+    "weights of text in rows": (LONG, {**ROWS, "sample_weight": "one"}),
+    "missing weights in rows": (
+        LONG.assign(w=LONG["w"].where(CASE != 110)), {**ROWS, "sample_weight": "w"}
+    ),
+    "weights that differ": (
+        LONG.assign(w=LONG["w"] + (CASE > 150) * LONG["name"].eq("other")),
+        {**ROWS, "sample_weight": "w"},
+    ),
+    "weights and labels that differ": (
+        LONG.assign(y_true=LONG["guess"], w=np.arange(len(LONG)) + 1.0),
+        {**ROWS, "sample_weight": "w"},
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", PAIR_FAULTS)

@@ -31,15 +31,14 @@ def as_long(frame, keep=None):
 
 
 def slow_counts(frame, scored=None):
-    """Rows by pair, group, class and outcome, and those with one score, one case after another."""
+    """Rows by pair, group and labels, and those with one score, one case after another."""
     cells, unpaired = {}, {}
     for case, (a, b) in itertools.product(range(len(frame)), itertools.combinations(range(3), 2)):
         line = frame.iloc[case]
         key = (MODELS[a], MODELS[b], "none" if pd.isna(line["g"]) else line["g"])
         both = [True if scored is None else scored[m][case] for m in (a, b)]
         if all(both):
-            right = [line["y_true"] == line[MODELS[m]] for m in (a, b)]
-            place = (*key, line["y_true"], *right)
+            place = (*key, line["y_true"], line[MODELS[a]], line[MODELS[b]])
             cells[place] = cells.get(place, 0) + 1
         elif any(both):
             unpaired[key] = unpaired.get(key, 0) + 1
@@ -48,11 +47,10 @@ def slow_counts(frame, scored=None):
 
 def fast_counts(pairs):
     keys = [tuple("none" if pd.isna(part) else part for part in key) for key in pairs.groups]
-    places = np.argwhere(pairs.cells)
-    classes = pairs.label_set.classes
+    labels, (group, *places, (rows, *_)) = pairs.label_set.values, pairs.joint
     cells = {
-        (*keys[at], classes[k], bool(first), bool(second)): pairs.cells[at, k, first, second]
-        for at, k, first, second in places
+        (*keys[at], *(labels[place] for place in line)): n
+        for at, n, *line in zip(group, rows, *places, strict=True)
     }
     return cells, {keys[at]: pairs.unpaired[at] for at in np.flatnonzero(pairs.unpaired)}
 
@@ -127,18 +125,31 @@ def test_scores_for_labels():
         **{name: np.where(scores[name] >= 0.3, "yes", "no") for name in MODELS}
     )
     found = count_pairs(frame, y_score=MODELS, threshold=0.3, pos_label="yes")
-    assert (found.cells == count_pairs(predicted, y_pred=MODELS).cells).all()
+    assert_same(found, count_pairs(predicted, y_pred=MODELS))
 
 
-def test_marginals_are_those_of_each_model():
-    frame = random_frame(300)
-    pairs, counts = count_pairs(frame, y_pred=MODELS), tba.count(frame, y_pred=MODELS)
-    first, second = pairs.cells[:, :, 1].sum(axis=2), pairs.cells[:, :, :, 1].sum(axis=2)
-    for (a, b), hits_a, hits_b in zip(pairs.pairs, first, second, strict=True):
-        assert hits_a.tolist() == counts.hits[MODELS.index(a)].tolist()
-        assert hits_b.tolist() == counts.hits[MODELS.index(b)].tolist()
-    assert (pairs.support == counts.support).all()
-    assert (pairs.rows == 300).all()
+@pytest.mark.parametrize("shape", ["columns", "rows"])
+def test_weights_stand_beside_the_rows(shape):
+    frame = random_frame(200)
+    frame["w"] = np.random.default_rng(5).gamma(1.0, 2.0, 200)
+    expected, question = count_pairs(frame, y_pred=MODELS, by="g"), {"y_pred": MODELS}
+    if shape == "rows":
+        frame, question = (
+            as_long(frame).assign(w=lambda long: frame["w"].to_numpy()[long["case"] - 100]),
+            LONG,
+        )
+    found = count_pairs(frame, by="g", sample_weight="w", **question)
+    assert_same(found, expected)
+    plain = frame.assign(w=2.5)
+    held = count_pairs(plain, by="g", sample_weight="w", **question)
+    rows, weight, squared = held.joint.planes
+    assert weight.tolist() == (2.5 * rows).tolist()
+    assert squared.tolist() == (6.25 * rows).tolist()
+    if shape == "columns":
+        for plane, power in zip(found.joint.planes[1:], (1, 2), strict=True):
+            by_class = frame.groupby("y_true")["w"].agg(lambda w, power=power: (w**power).sum())
+            total = np.bincount(found.joint.truth, weights=plane) / 3  # three pairs of models
+            assert total.tolist() == pytest.approx(by_class.tolist(), rel=1e-12)
 
 
 @given(cut=st.integers(0, 40), seed=st.integers(0, 3))
@@ -259,6 +270,21 @@ ERRORS = {
         lambda: count_pairs(long().assign(g=[*"xxyxxx"]), **LONG, by="g"),
         ("`by` must have one value in all rows of a case; it differs within 1 of 3 cases, such as "
         "'case' 9."),
+    ),
+    "weight differs": (
+        lambda: count_pairs(long().assign(w=[1, 1, 2, 1, 3, 2.5]), **LONG, sample_weight="w"),
+        ("`sample_weight` must have one value in all rows of a case; it differs within 2 of 3 cases, "
+        "such as 'case' 8."),
+    ),
+    "bad weight": (
+        lambda: count_pairs(plain().assign(w=[1, -1, 2]), y_pred=["a", "b"], sample_weight="w"),
+        ("`sample_weight` column 'w' must hold finite weights, not negative: 0, or between 1e-150 and "
+        "1e+150; 1 row of 3 has others, such as -1.0. Leave them out, or correct them."),
+    ),
+    "weights in one part": (
+        lambda: counted() + count_pairs(plain().assign(w=1), y_pred=["a", "b"], sample_weight="w"),
+        ("Counts can be added only when both are weighted or both are not; count both with, or both "
+        "without sample_weight=."),
     ),
     "row missing": (
         lambda: count_pairs(long().assign(case=[7, None, 9, 7, 8, 9]), **LONG),
