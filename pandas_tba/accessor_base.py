@@ -65,8 +65,9 @@ class AccessorBase:
         ----------
         y_true : column name, default "y_true"
             True labels.
-        y_pred : column name, or list of them, default "y_pred"
-            Predicted labels; a list holds one column for each model.
+        y_pred : column name, or list of them, optional
+            Predicted labels, "y_pred" unless scores are named; a list holds one column for each
+            model.
         model : column name, optional
             Column that says which model made the prediction of a row.
         labels : list, optional
