@@ -9,6 +9,7 @@ ones have none; its divisor stays the number of rows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from statistics import NormalDist
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -243,14 +244,16 @@ def critical_value(tail: FloatArray | float, rows: FloatArray | None = None) -> 
 
     ``rows`` are degrees of freedom + 1; None, or infinite, where rows count alike.
     """
+    differs = rows is not None and bool((rows < _MANY_ROWS).any())
+    if isinstance(tail, float) and not differs:  # without the time that scipy takes to load
+        return np.asarray(-NormalDist().inv_cdf(tail))
     from scipy.special import ndtri, stdtrit
 
     normal = np.asarray(-ndtri(tail))
-    if rows is None or not (rows < _MANY_ROWS).any():
+    if rows is None or not differs:
         return normal
-    return np.where(
-        rows < _MANY_ROWS, stdtrit(np.maximum(rows - 1.0, 1.0), 1.0 - np.asarray(tail)), normal
-    )
+    student = stdtrit(np.maximum(rows - 1.0, 1.0), 1.0 - np.asarray(tail))
+    return np.where(rows < _MANY_ROWS, student, normal)
 
 
 def satterthwaite_rows(terms: FloatArray, rows: FloatArray, differ: BoolArray) -> FloatArray:
