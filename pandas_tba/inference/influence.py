@@ -153,7 +153,7 @@ def smoothed_weighted(
     by: Literal["rows", "cols"] = "rows",
     *,
     is_class: BoolArray | None = None,
-) -> Limits:
+) -> tuple[FloatArray, FloatArray]:
     """Smoothed shares (G, L, L), and the variance that a unit of squared influence has in each cell.
 
     ``squares`` are the sums of squared weights of the cells, None for rows. Rows are added as such
@@ -171,7 +171,7 @@ def _smoothed(
     squares: FloatArray | None,
     added: float,
     allowed: BoolArray | None,
-) -> Limits:
+) -> tuple[FloatArray, FloatArray]:
     # p = (x_k / x) (x_kj n0_k / x_k + a_kj) / (n0_k + 2 a), with n0_k the effective rows, and
     # s_k q_kj / x**2 with q_kj the same of squared weights
     total = cells.sum(axis=(1, 2), keepdims=True, dtype=np.float64)

@@ -460,7 +460,7 @@ def _slope(asked: _Asked) -> Estimate:
     )
 
 
-def _variances(asked: _Asked) -> Limits:
+def _variances(asked: _Asked) -> tuple[FloatArray, FloatArray]:
     """Variance by influence with class sizes drawn, and with class sizes given."""
     shares, spread = smoothed_weighted(asked.matrices.cells, asked.matrices.squares)
     slopes = asked.gradient(shares)
