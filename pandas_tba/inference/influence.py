@@ -9,6 +9,7 @@ ones have none; its divisor stays the number of rows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from statistics import NormalDist
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -153,7 +154,7 @@ def smoothed_weighted(
     by: Literal["rows", "cols"] = "rows",
     *,
     is_class: BoolArray | None = None,
-) -> Limits:
+) -> tuple[FloatArray, FloatArray]:
     """Smoothed shares (G, L, L), and the variance that a unit of squared influence has in each cell.
 
     ``squares`` are the sums of squared weights of the cells, None for rows. Rows are added as such
@@ -171,7 +172,7 @@ def _smoothed(
     squares: FloatArray | None,
     added: float,
     allowed: BoolArray | None,
-) -> Limits:
+) -> tuple[FloatArray, FloatArray]:
     # p = (x_k / x) (x_kj n0_k / x_k + a_kj) / (n0_k + 2 a), with n0_k the effective rows, and
     # s_k q_kj / x**2 with q_kj the same of squared weights
     total = cells.sum(axis=(1, 2), keepdims=True, dtype=np.float64)
@@ -244,14 +245,16 @@ def critical_value(tail: FloatArray | float, rows: FloatArray | None = None) -> 
 
     ``rows`` are degrees of freedom + 1; None, or infinite, where rows count alike.
     """
+    differs = rows is not None and bool((rows < _MANY_ROWS).any())
+    if isinstance(tail, float) and not differs:  # without the time that scipy takes to load
+        return np.asarray(-NormalDist().inv_cdf(tail))
     from scipy.special import ndtri, stdtrit
 
     normal = np.asarray(-ndtri(tail))
-    if rows is None or not (rows < _MANY_ROWS).any():
+    if rows is None or not differs:
         return normal
-    return np.where(
-        rows < _MANY_ROWS, stdtrit(np.maximum(rows - 1.0, 1.0), 1.0 - np.asarray(tail)), normal
-    )
+    student = stdtrit(np.maximum(rows - 1.0, 1.0), 1.0 - np.asarray(tail))
+    return np.where(rows < _MANY_ROWS, student, normal)
 
 
 def upper_tail(distance: FloatArray, rows: FloatArray) -> FloatArray:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, NamedTuple
+from operator import itemgetter
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -51,20 +52,22 @@ class Matrices:
     squares: FloatArray | None = None
     rows: npt.NDArray[np.number] | None = None
 
-    def among(self, block: slice) -> Matrices:
-        """Some of the groups."""
-        planes = (self.cells, self.squares, self.rows)
-        cells, squares, rows = (None if plane is None else plane[block] for plane in planes)
-        return Matrices(cells, self.is_class, squares, rows)  # type: ignore[arg-type]
+    def changed(
+        self,
+        change: Callable[[npt.NDArray[Any]], npt.NDArray[Any]],
+        is_class: BoolArray | None = None,
+    ) -> Matrices:
+        """The same change in the cells, the squares and the numbers of rows."""
+        squares, rows = (None if p is None else change(p) for p in (self.squares, self.rows))
+        labels = self.is_class if is_class is None else is_class
+        return Matrices(change(self.cells), labels, squares, rows)
 
     def padded(self) -> Matrices:
         """The same with a label that is never seen, where there is only one."""
         if len(self.is_class) != 1:
             return self
         wider = [(0, 0), (0, 1), (0, 1)]
-        planes = (self.cells, self.squares, self.rows)
-        cells, squares, rows = (None if plane is None else np.pad(plane, wider) for plane in planes)
-        return Matrices(cells, np.array([True, False]), squares, rows)  # type: ignore[arg-type]
+        return self.changed(lambda plane: np.pad(plane, wider), np.array([True, False]))
 
     def effective(self, axis: int) -> tuple[FloatArray, BoolArray]:
         """Rows (G, L) of true (2) or predicted (1) labels, and whether their weights differ."""
@@ -123,10 +126,14 @@ def metric_limits(
     matrices = matrices.padded()
     n_groups, n_labels = matrices.cells.shape[:2]
     step = max(1, _CELLS_AT_A_TIME // max(n_labels**2, 1))
-    blocks = [matrices.among(slice(at, at + step)) for at in range(0, max(n_groups, 1), step)]
     asked = _Asked(metric, matrices, t, label, (1.0 - level) / 2.0, of_share)
-    with np.errstate(all="ignore"):
-        parts = [_limits_of_block(replace(asked, matrices=block)) for block in blocks]
+    parts = []
+    for start in range(0, max(n_groups, 1), step):
+        block = slice(start, start + step)
+        with np.errstate(all="ignore"):
+            parts.append(
+                _limits_of_block(replace(asked, matrices=matrices.changed(itemgetter(block))))
+            )
     return Estimate(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
@@ -152,6 +159,7 @@ def has_normal_limits(metric: Metric) -> bool:
 
 
 def _limits_of_block(asked: _Asked) -> Estimate:
+    """The same of one block."""
     found = _RULES[rule_of(asked.metric)](asked)
     unknown = np.isnan(asked.value(asked.matrices.cells))
     unlimited = np.isnan(found.low) | np.isnan(found.high)  # no variance: never a width of 0
@@ -199,23 +207,25 @@ def _as_share(asked: _Asked, found: _Moments) -> Estimate:
 
 
 def _by_rows(asked: _Asked) -> Estimate:
+    """One proportion, with the variance at cells smoothed by rows."""
     return _as_share(asked, _moments(asked, "rows"))
 
 
 def _by_columns(asked: _Asked) -> Estimate:
-    """By rows in groups in which a label is never predicted."""
+    """One proportion, by columns; by rows in groups in which a label is never predicted."""
     found, other = _moments(asked, "cols"), _moments(asked, "rows")
     return _as_share(asked, _chosen(~_has_empty_column(asked), found, other))
 
 
 def _by_least_rows(asked: _Asked) -> Estimate:
-    """By rows or by columns, whichever has the fewer effective rows."""
+    """One proportion, by rows or by columns, whichever has the fewer effective rows."""
     rows, columns = _moments(asked, "rows"), _moments(asked, "cols")
     is_fewer = (columns.n_eff < rows.n_eff) & ~_has_empty_column(asked)
     return _as_share(asked, _chosen(is_fewer, columns, rows))
 
 
 def _chosen(condition: BoolArray, first: _Moments, second: _Moments) -> _Moments:
+    """The first where the condition holds, else the second."""
     pairs = zip(first, second, strict=True)
     return _Moments(*(np.where(condition, one, other) for one, other in pairs))
 
@@ -250,17 +260,12 @@ def _recalls_of(matrices: Matrices) -> _Recalls:
     return _Recalls(recall, n_eff, np.where(differ, kish, np.inf))
 
 
-def _of_union(asked: _Asked) -> tuple[Estimate, FloatArray]:
-    """Limits of hits over rows that are of the class or predicted so: binomial given these rows."""
-    label = asked.label or 0
-    planes = asked.matrices.cells, asked.matrices.squares, asked.matrices.rows
-    cells, squares, rows = (
-        None if plane is None else _hits_and_rest(plane, label) for plane in planes
-    )
-    one = _recalls_of(Matrices(cells, asked.matrices.is_class, squares, rows))  # type: ignore[arg-type]
-    share, n_eff = one.recall[:, 0], one.n_eff[:, 0]
-    low, high = asked.of_share(share, n_eff, critical_value(asked.tail, one.rows[:, 0]))
-    return Estimate(low, high, _standard_error(asked), n_eff), share
+def _jaccard(asked: _Asked) -> Estimate:
+    """The share of hits among rows that are of the class or predicted so: binomial given these."""
+    union = asked.matrices.changed(partial(_hits_and_rest, label=asked.label or 0))
+    share, n_eff, rows = (part[:, 0] for part in _recalls_of(union))
+    low, high = asked.of_share(share, n_eff, critical_value(asked.tail, rows))
+    return Estimate(low, high, _standard_error(asked), n_eff)
 
 
 def _hits_and_rest(plane: npt.NDArray[np.number], label: int) -> npt.NDArray[np.number]:
@@ -277,13 +282,9 @@ def _standard_error(asked: _Asked) -> FloatArray:
     return np.sqrt(_moments(asked, "rows").variance)
 
 
-def _jaccard(asked: _Asked) -> Estimate:
-    return _of_union(asked)[0]
-
-
 def _f1(asked: _Asked) -> Estimate:
     """F1 = 2 J / (1 + J), with J the jaccard index."""
-    found, _ = _of_union(asked)
+    found = _jaccard(asked)
     low, high = (2.0 * limit / (1.0 + limit) for limit in found[:2])
     return found._replace(low=low, high=high)
 
@@ -389,6 +390,7 @@ def _tail_of_all(asked: _Asked, shares: FloatArray) -> FloatArray:
 
 
 def _min_recall(asked: _Asked) -> Estimate:
+    """The least recall of a class."""
     is_class = asked.matrices.is_class
     low, high = _least_of(asked, _Recalls(*(p[:, is_class] for p in _recalls_of(asked.matrices))))
     nothing = np.full(len(low), np.nan)
@@ -458,7 +460,7 @@ def _slope(asked: _Asked) -> Estimate:
     )
 
 
-def _variances(asked: _Asked) -> Limits:
+def _variances(asked: _Asked) -> tuple[FloatArray, FloatArray]:
     """Variance by influence with class sizes drawn, and with class sizes given."""
     shares, spread = smoothed_weighted(asked.matrices.cells, asked.matrices.squares)
     slopes = asked.gradient(shares)

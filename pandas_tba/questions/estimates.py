@@ -313,10 +313,11 @@ def _texts_of_shortfalls(asked: Question, metric: Metric) -> npt.NDArray[Any]:
     """For each group, of what it has too few rows for the method to hold its level; else empty."""
     texts = np.full(len(asked.counts), "", dtype=object)
     for part in shortfalls_of(asked, metric):
-        patterns, place = np.unique(part.short, axis=0, return_inverse=True)
-        worded = [_worded(part, pattern) for pattern in patterns]
-        added = np.array([*worded, ""], dtype=object)[place.reshape(-1)]
-        texts = texts + np.where((texts != "") & (added != ""), ", ", "") + added
+        groups = np.flatnonzero(part.short.any(axis=1))
+        patterns, place = np.unique(part.short[groups], axis=0, return_inverse=True)
+        worded = np.array([_worded(part, pattern) for pattern in patterns], dtype=object)
+        joint = np.where(texts[groups] != "", ", ", "")
+        texts[groups] += joint + (worded[place.reshape(-1)] if len(groups) else "")
     return texts
 
 
@@ -325,7 +326,7 @@ def _worded(part: Shortfall, pattern: BoolArray) -> str:
     held = np.flatnonzero(pattern).tolist()
     more = f" and {len(held) - 5:,} more" if len(held) > 5 else ""
     names = ", ".join(part.names[k] for k in held[:5])
-    return f"fewer than {part.least} of {names}{more}" if held else ""
+    return f"fewer than {part.least} of {names}{more}"
 
 
 def shortfalls_of(asked: Question, metric: Metric) -> Iterator[Shortfall]:
