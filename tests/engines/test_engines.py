@@ -233,11 +233,17 @@ def test_a_missing_key_beside_others_makes_no_float_of_whole_ones(made, ask, val
     assert_index_equal(added.groups, expected.groups)
 
 
+def holds_halves(made):
+    """Whether an engine has float16; Polars 1.30 makes float32 of it."""
+    is_polars = made in (ENGINES["polars frame"], ENGINES["polars lazy"])
+    return not is_polars or hasattr(importlib.import_module("polars"), "Float16")
+
+
 @pytest.mark.parametrize("threshold", [0.1, 0.7, 1e300])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_a_threshold_has_the_precision_of_the_scores(made, dtype, threshold):
-    if dtype == "float16" and made in (duckdb_of, spark_of):
-        pytest.skip("DuckDB and Spark have no float16")
+    if dtype == "float16" and (made in (duckdb_of, spark_of) or not holds_halves(made)):
+        pytest.skip("the engine has no float16")
     scores = (np.arange(N) % 11 / 10).round(1)
     short = scores.astype(dtype)
     frame = FRAME.assign(p=short, q=short[::-1], w=np.float32(0.1))
