@@ -85,7 +85,8 @@ class AccessorBase:
             they reach the threshold. A list holds one column for each model. A mapping from label
             to column holds the probability of every class, for `decide`.
         threshold : float, default 0.5
-            Scores greater than or equal to it predict the positive class.
+            Scores greater than or equal to it predict the positive class, in the precision of their
+            column: a float32 score of 0.7 reaches 0.7, though as float64 it is a little less.
         sample_weight : column name, optional
             Sampling weights, finite and not negative. Tables then show n (rows) and weight.
         schema : pandera DataFrameSchema or DataFrameModel, optional
