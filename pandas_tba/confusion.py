@@ -106,6 +106,11 @@ class ConfusionCounts:
             held.flags.writeable = False
         check_total(self._total)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # by the constructor: arrays come back from a pickle writable
+        held = (self.stored, self.label_set, self.key_groups, self.n_missing)
+        return type(self), (*held, self.missing_by_column)
+
     @property
     def _total(self) -> float:
         return float(self.stored.planes[ROWS].sum(dtype=np.float64))

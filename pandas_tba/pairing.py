@@ -20,7 +20,7 @@ from pandas_tba.errors import InputError, counted, listed, shown
 from pandas_tba.grouping import warn_many_numbers
 from pandas_tba.groups import Groups
 from pandas_tba.labelling import LabelSet, joined_labels, label_rules
-from pandas_tba.levels import factorized, in_order, order_of, plain_index, positions
+from pandas_tba.levels import as_python, factorized, in_order, order_of, plain_index, positions
 from pandas_tba.tallying import PairSlots, Tally, tally
 from pandas_tba.validation import check_frame, column_of
 
@@ -70,6 +70,11 @@ class PairedCounts:
             )
         self.cells.flags.writeable = False
         self.unpaired.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # by the constructor: arrays come back from a pickle writable
+        held = (self.cells, self.unpaired, self.label_set, self.key_groups, self.n_missing)
+        return type(self), held
 
     @property
     def groups(self) -> pd.Index:
@@ -239,7 +244,7 @@ def models_in_columns(columns: Columns) -> Models:
 
 def models_in_rows(values: list[Hashable], declared: tuple[Hashable, ...] | None) -> Models:
     """The models that occur in a column, in the order that it declares, else sorted."""
-    levels = plain_index(values)
+    levels = plain_index([*map(as_python, values)])
     order = order_of(levels) if declared is None else np.argsort(positions(levels, declared))
     return Models(levels.take(order), declared is not None)
 
