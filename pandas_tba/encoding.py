@@ -17,7 +17,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.errors import KindError, shown
-from pandas_tba.levels import as_python, factorized, is_missing, kind_of, kinds_of, plain_index
+from pandas_tba.levels import (
+    as_python,
+    factorized,
+    is_missing,
+    kind_of,
+    kinds_of,
+    plain_index,
+    positive_zero,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -350,7 +358,7 @@ def _numpy_slots(values: Array, dtype: np.dtype[Any]) -> Slots:
 
 
 def _category_slots(values: pd.Categorical) -> Slots:
-    codes, categories = values.codes, values.categories
+    codes, categories = values.codes, positive_zero(values.categories)
     return StoredSlots(
         codes.view(f"u{codes.dtype.itemsize}"),
         categories,
@@ -424,7 +432,7 @@ def hashed(values: Any) -> Slots:
     """Slots of any values by hashing them, in the order in which they occur."""
     codes, found = factorized(values)
     has_missing = bool(len(codes) and codes.min() < 0)
-    levels = pd.Index(found, dtype=found.dtype, tupleize_cols=False)
+    levels = positive_zero(pd.Index(found, dtype=found.dtype, tupleize_cols=False))
     if levels.dtype == object:
         levels = _one_form(levels, values)
     return StoredSlots(codes.astype(narrowest(len(levels) + 1)), levels, has_missing=has_missing)

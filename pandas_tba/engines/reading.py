@@ -25,7 +25,7 @@ from pandas_tba.encoding import (
 from pandas_tba.engines.combining import Combinations, Levels, Lines, Question, Tables
 from pandas_tba.errors import KindError, shown
 from pandas_tba.grouping import group_keys
-from pandas_tba.levels import factorized, plain_index
+from pandas_tba.levels import factorized, plain_index, positive_zero
 from pandas_tba.pairing import Beside, Faults, Models, numbered_values
 from pandas_tba.tallying import PairSlots, tally
 from pandas_tba.validation import NO_BAD_WEIGHTS, BadWeights, as_numbers, bad_weights, is_weight
@@ -409,7 +409,7 @@ def _levels(dictionary: Any) -> tuple[pd.Index, npt.NDArray[np.intp] | None]:
 
     NaN may stand beside null in a dictionary, and -0.0 beside 0.0.
     """
-    entries = plain_index(dictionary.to_pandas())
+    entries = positive_zero(plain_index(dictionary.to_pandas()))
     place, found = factorized(entries)
     same = len(found) == len(entries)
     return (entries, None) if same else (plain_index(found), np.append(place, -1))
