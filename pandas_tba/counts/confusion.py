@@ -117,6 +117,11 @@ class ConfusionCounts:
         if self._total >= MOST_ROWS:
             check_total(self._total)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # by the constructor: arrays come back from a pickle writable
+        held = (self.stored, self.label_set, self.key_groups, self.n_missing)
+        return type(self), (*held, self.missing_by_column)
+
     @property
     def _total(self) -> float:
         return float(self.stored.planes[ROWS].sum(dtype=np.float64))

@@ -110,6 +110,11 @@ class PairedCounts:
         for held in (*self.stored.planes, self.unpaired, self.label_set.is_class):
             held.flags.writeable = False
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # by the constructor: arrays come back from a pickle writable
+        held = (self.stored, self.unpaired, self.label_set, self.key_groups, self.n_missing)
+        return type(self), held
+
     @property
     def groups(self) -> pd.Index:
         """The two models and the keys of each group."""

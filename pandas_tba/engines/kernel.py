@@ -119,15 +119,18 @@ def _add_up(
     has_text = any(isinstance(slots, TextSlots) for slots in (*shared, *predictions))
     if not has_text or n_rows < _THREAD_ROWS or n_threads() < 2:
         return _add_rows(shared, predictions, weights, 0, n_rows)
-    from concurrent.futures import ThreadPoolExecutor
-
     half = n_rows // 2
-    with ThreadPoolExecutor(2) as pool:
-        parts = [
-            pool.submit(_add_rows, shared, predictions, weights, *span)
-            for span in ((0, half), (half, n_rows))
-        ]
-        first, second = (part.result() for part in parts)
+    try:
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(2) as pool:
+            parts = [
+                pool.submit(_add_rows, shared, predictions, weights, *span)
+                for span in ((0, half), (half, n_rows))
+            ]
+    except RuntimeError:  # no thread starts once Python has begun to end
+        return _add_rows(shared, predictions, weights, 0, n_rows)
+    first, second = (part.result() for part in parts)
     return [
         [a + b for a, b in zip(planes, others, strict=True)]
         for planes, others in zip(first, second, strict=True)

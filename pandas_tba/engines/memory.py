@@ -35,7 +35,7 @@ from pandas_tba.frames.codes import (
     scored,
 )
 from pandas_tba.frames.lookup import group_keys
-from pandas_tba.frames.values import factorized, plain_index
+from pandas_tba.frames.values import factorized, plain_index, positive_zero
 
 FloatArray = npt.NDArray[np.floating]
 Mask = npt.NDArray[np.bool_]
@@ -422,7 +422,7 @@ def _levels(dictionary: Any) -> tuple[pd.Index, npt.NDArray[np.intp] | None]:
 
     Null may stand in a dictionary, NaN beside it, and -0.0 beside 0.0.
     """
-    entries = plain_index(dictionary.to_pandas(integer_object_nulls=True))
+    entries = positive_zero(plain_index(dictionary.to_pandas(integer_object_nulls=True)))
     place, found = factorized(entries)
     same = len(found) == len(entries)
     return (entries, None) if same else (plain_index(found), np.append(place, -1))

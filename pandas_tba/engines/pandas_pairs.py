@@ -22,7 +22,14 @@ from pandas_tba.frames.codes import Slots, StoredSlots, encode, narrowest, norma
 from pandas_tba.frames.columns import Columns, Roles
 from pandas_tba.frames.labels import LabelSet
 from pandas_tba.frames.lookup import Bound, check_frame, column_of, warn_many_numbers
-from pandas_tba.frames.values import factorized, in_order, order_of, plain_index, positions
+from pandas_tba.frames.values import (
+    as_python,
+    factorized,
+    in_order,
+    order_of,
+    plain_index,
+    positions,
+)
 
 Array = npt.NDArray[Any]
 Counts = npt.NDArray[np.int64]
@@ -148,7 +155,7 @@ def models_in_columns(columns: Roles) -> Models:
 
 def models_in_rows(values: list[Hashable], declared: tuple[Hashable, ...] | None) -> Models:
     """The models that occur in a column, in the order that it declares, else sorted."""
-    levels = plain_index(values)
+    levels = plain_index([*map(as_python, values)])
     order = order_of(levels) if declared is None else np.argsort(positions(levels, declared))
     return Models(levels.take(order), declared is not None)
 

@@ -24,6 +24,7 @@ from pandas_tba.frames.values import (
     kind_of,
     kinds_of,
     plain_index,
+    positive_zero,
 )
 
 if TYPE_CHECKING:
@@ -383,7 +384,7 @@ def _numpy_slots(values: Array, dtype: np.dtype[Any]) -> Slots:
 
 
 def _category_slots(values: pd.Categorical) -> Slots:
-    codes, categories = values.codes, values.categories
+    codes, categories = values.codes, positive_zero(values.categories)
     return StoredSlots(
         codes.view(f"u{codes.dtype.itemsize}"),
         categories,
@@ -459,7 +460,7 @@ def hashed(values: Any) -> Slots:
     """Slots of any values by hashing them, in the order in which they occur."""
     codes, found = factorized(values)
     has_missing = bool(len(codes) and codes.min() < 0)
-    levels = pd.Index(found, dtype=found.dtype, tupleize_cols=False)
+    levels = positive_zero(pd.Index(found, dtype=found.dtype, tupleize_cols=False))
     if levels.dtype == object:
         levels = _one_form(levels, values)
     return StoredSlots(codes.astype(narrowest(len(levels) + 1)), levels, has_missing=has_missing)

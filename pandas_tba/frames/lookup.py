@@ -262,9 +262,7 @@ def _key_of_grouper(frame: pd.DataFrame, grouper: pd.Grouper) -> Key:
     try:
         times = _times_of(frame, grouper)
         if times.dtype.kind in "mM" and len(times) and times.isna().all():  # pandas 2.2 fails
-            return Key(
-                times.name, pd.Categorical.from_codes([-1] * len(times), times[:0], ordered=True)
-            )
+            return _key_of_bins(np.full(len(times), -1), times[:0])
         grouped = frame.groupby(grouper)
     except (TypeError, KeyError, ValueError, NotImplementedError) as fault:
         raise KindError(
@@ -272,7 +270,11 @@ def _key_of_grouper(frame: pd.DataFrame, grouper: pd.Grouper) -> Key:
             "a column of dates, or without freq=."
         ) from None
     bins = grouped.size().index
-    codes = grouped.ngroup().fillna(-1).astype(int)
+    return _key_of_bins(grouped.ngroup().fillna(-1).astype(int), bins)
+
+
+def _key_of_bins(codes: Any, bins: pd.Index) -> Key:
+    """Key that is a bin, in order of time, in each row; -1 for none."""
     return Key(bins.name, pd.Categorical.from_codes(codes, categories=bins, ordered=True))
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import datetime
 import decimal
 import numbers
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import Any
 
 import numpy as np
@@ -44,11 +44,21 @@ def kind_of(value: object) -> str:
 
 
 def as_python(value: Any) -> Any:
-    """Python's own value for one of numpy's, which compares neither with a Decimal nor with 2**64."""
+    """Python's own value for one of numpy's, which compares neither with a Decimal nor with 2**64.
+
+    Zero has no sign, as in `positive_zero`.
+    """
     if isinstance(value, np.timedelta64):
         return pd.Timedelta(value)
-    is_plain = isinstance(value, np.generic) and value.dtype.kind in "biufcSU"
-    return value.item() if is_plain else value
+    if isinstance(value, np.generic) and value.dtype.kind in "biufcSU":
+        value = value.item()
+    is_zero = isinstance(value, (float, decimal.Decimal)) and not value
+    return abs(value) if is_zero else value
+
+
+def positive_zero(level: pd.Index) -> pd.Index:
+    """The values with 0.0 for -0.0: they are one value, and rows must not decide which is shown."""
+    return level + 0.0 if level.dtype.kind == "f" else level
 
 
 def is_missing(value: object) -> bool:
@@ -107,9 +117,26 @@ def places_in_order(values: Sequence[Value]) -> list[int]:
     """Where the values stand, sorted as by `in_order`."""
     places = range(len(values))
     try:
-        return sorted(places, key=values.__getitem__)  # type: ignore[arg-type]
+        found = sorted(places, key=values.__getitem__)  # type: ignore[arg-type]
+        if _is_chain([values[at] for at in found]):
+            return found
     except (TypeError, ValueError):  # pandas 2.2 has the latter for periods of several lengths
-        return sorted(places, key=lambda at: (kind_of(values[at]), str(values[at])))
+        pass
+    return sorted(places, key=lambda at: (kind_of(values[at]), _text_of(values[at])))
+
+
+def _is_chain(values: Sequence[Any]) -> bool:
+    """Whether each value is below the next: sets, and tuples that hold NaN, may be neither."""
+    return all(low < high or low == high for low, high in pairwise(values))
+
+
+def _text_of(value: object, text: Callable[[object], str] = str) -> str:
+    """Text of a value; that of a set does not depend on how it was made."""
+    if isinstance(value, frozenset):
+        return ", ".join(sorted(_text_of(part, repr) for part in value))
+    if isinstance(value, tuple):
+        return ", ".join(_text_of(part, repr) for part in value)
+    return text(value)
 
 
 def order_of(level: pd.Index) -> np.ndarray:

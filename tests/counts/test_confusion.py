@@ -1,5 +1,6 @@
 """ConfusionCounts: made from matrices and tables, added, rolled up, turned back into tables."""
 
+import copy
 import decimal
 import pickle
 
@@ -249,7 +250,11 @@ def test_repr(text, counts):
 
 def test_counts_can_be_pickled(frame):
     counts = frame.tba.counts(by="g")
-    assert_frame_equal(pickle.loads(pickle.dumps(counts)).to_table(), counts.to_table())
+    for again in (pickle.loads(pickle.dumps(counts)), copy.deepcopy(counts), copy.copy(counts)):
+        assert_frame_equal(again.to_table(), counts.to_table())
+        for name in ("cells", "hits", "support", "predicted", "is_class", "rows", "weight"):
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(again, name)[0] = 0
 
 
 def test_tables_can_be_changed_and_counts_cannot():

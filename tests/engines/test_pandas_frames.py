@@ -1,6 +1,10 @@
 """Counts of any frame equal those of a slow, obvious loop."""
 
+import decimal
 import itertools
+import os
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -9,7 +13,7 @@ import pyarrow as pa
 import pytest
 from pandas.testing import assert_frame_equal
 
-import pandas_tba  # noqa: F401  (it registers df.tba)
+import pandas_tba
 
 MISSING = "missing"  # missing keys of any kind are one key
 
@@ -444,6 +448,66 @@ def test_order_of_groups_that_do_not_compare():
     assert found[:-1] == [1, 1.5, 2, "a", "b", "c", (1, 2)] or found[0] == 1
     assert pd.isna(found[-1])
     assert found[:-1] == frame.tba.counts(by="g").groups.tolist()[:-1]
+
+
+ROWS_IN_ANY_ORDER = {  # values, and how they are shown whatever the order of their rows
+    "sets": (
+        [frozenset([1]), frozenset([2]), frozenset([1, 2])],
+        [frozenset([1]), frozenset([1, 2]), frozenset([2])],
+    ),
+    "sets in tuples": (
+        [("a", frozenset("x")), ("a", frozenset("y")), ("a", frozenset("xy"))],
+        [("a", frozenset("x")), ("a", frozenset("xy")), ("a", frozenset("y"))],
+    ),
+    "sets of one chain": (
+        [frozenset([20]), frozenset([20, 3]), frozenset([1, 20, 3])],
+        [frozenset([20]), frozenset([20, 3]), frozenset([1, 20, 3])],
+    ),
+    "tuples that lack something": (
+        [("a", np.nan), ("a", 1.0), ("a", 0.0), ("b", 2.0)],
+        [("a", 0.0), ("a", 1.0), ("a", np.nan), ("b", 2.0)],
+    ),
+    "zeros of both signs": ([0.0, -0.0, 1.5], [0.0, 1.5]),
+    "minus zero alone": ([-0.0, 1.5], [0.0, 1.5]),
+    "decimal zeros": ([decimal.Decimal("-0"), decimal.Decimal(0), 2], [decimal.Decimal(0), 2]),
+}
+
+
+@pytest.mark.parametrize(("values", "shown"), ROWS_IN_ANY_ORDER.values(), ids=ROWS_IN_ANY_ORDER)
+def test_order_of_rows_never_shows_in_labels_and_keys(values, shown):
+    for rows in itertools.permutations(values):
+        column = pd.Series([None, *rows], dtype=object)[1:]
+        frame = pd.DataFrame({"y_true": column, "y_pred": column, "g": column})
+        counts = frame.tba.counts(by="g")
+        assert str([*counts.label_set.values]) == str(shown)
+        assert str(counts.groups.tolist()) == str(shown)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "Float64", "double[pyarrow]", "category"])
+def test_zero_has_no_sign(dtype):
+    zeros = pd.Series([-0.0, 0.0, 1.0]).astype(dtype)
+    frame = pd.DataFrame({"y_true": zeros, "y_pred": zeros, "g": zeros, "case": 1})
+    arrow = pa.Table.from_pandas(frame.astype(float))
+    for counts in (frame.tba.counts(by="g"), pandas_tba.count(arrow, by="g")):
+        assert str([*counts.label_set.values]) == str(counts.groups.tolist()) == "[0.0, 1.0]"
+    declared = frame.tba(labels=[-0.0, 1.0]).counts()
+    assert str([*declared.label_set.values]) == "[0.0, 1.0]"
+    constant = frame.assign(y_true=1, y_pred=1)[1:]
+    pairs = pandas_tba.count_pairs(constant, model="g", row="case")
+    assert str(pairs.pairs) == "((0.0, 1.0),)"
+
+
+def test_counting_while_python_ends():
+    code = (
+        "import atexit, numpy as np, pandas as pd, pandas_tba\n"
+        "words = pd.Series(np.array(['a', 'b'] * 60_000), dtype='string[pyarrow]')\n"
+        "frame = pd.DataFrame({'y_true': words, 'y_pred': words})\n"
+        "atexit.register(lambda: print(frame.tba.score(t=1)))\n"
+    )
+    kept = {**os.environ, "PANDAS_TBA_THREADS": "2"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=kept, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("1.0\n", "")
 
 
 def test_order_of_rows_never_shows_in_keys_that_are_equal():

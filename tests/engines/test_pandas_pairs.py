@@ -1,6 +1,8 @@
 """Counts of paired models equal those of a slow, obvious loop, in columns and in rows."""
 
+import copy
 import itertools
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -214,8 +216,11 @@ def test_no_rows(by):
 def test_repr_and_read_only():
     pairs = count_pairs(random_frame(30), y_pred=MODELS, by="g")
     assert repr(pairs) == "<PairedCounts: 3 pairs of models by 'g', 3 classes: 0, 1, 2>"
-    with pytest.raises(ValueError, match="read-only"):
-        pairs.cells[0] = 0
+    for again in (pairs, pickle.loads(pickle.dumps(pairs)), copy.deepcopy(pairs)):
+        assert_same(again, pairs)
+        for name in ("cells", "unpaired"):
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(again, name)[0] = 0
 
 
 def plain():
