@@ -116,9 +116,10 @@ def docs(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def pictures(session: nox.Session) -> None:
-    """Draw the gallery anew, and accept all pictures as they are now."""
+    """Draw the gallery and the layers anew, and accept all pictures as they are now."""
     session.install(".", *group("test"))
     session.run("python", "docs/scripts/make_gallery.py")
+    session.run("python", "docs/scripts/make_architecture.py")
     session.run("pytest", "tests/plots/test_pictures.py", "--accept")
 
 
@@ -130,10 +131,15 @@ def accessor(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
-    """Count thousands of frames of anything, which takes minutes; arguments go to pytest."""
+    """Search among thousands of frames and shards for minutes; arguments go to pytest."""
     session.install(".", *group("test"))
+    tests = (
+        "tests/engines/test_fuzz.py",
+        "tests/engines/test_streams.py::test_many_shards_equal_one_pass",
+        "tests/frames/test_schema.py::test_witness_and_schema_agree",
+    )
     search = {"HYPOTHESIS_PROFILE": "long"}
-    session.run("pytest", "tests/engines/test_fuzz.py", *session.posargs, env=search)
+    session.run("pytest", *tests, *session.posargs, env=search)
 
 
 @nox.session(default=False)

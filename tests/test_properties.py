@@ -23,6 +23,7 @@ labels = st.sampled_from(["ant", "bee", "cat", "dog"])
 groups = st.sampled_from(["x", "y", None])
 rows = st.lists(st.tuples(labels, labels, labels, groups), max_size=25)
 SOME = settings().max_examples // 4  # for bodies that run for many parameters
+FEW = settings().max_examples // 10  # for very many
 METRIC_NAMES = [metric.name for metric in tba.METRICS]
 
 
@@ -177,7 +178,7 @@ def test_order_of_rows_does_not_matter(rows, random):
 @pytest.mark.parametrize("y_pred", ["y_pred", ["y_pred", "second"]], ids=["one", "wide"])
 @pytest.mark.parametrize("by", [None, "group", ["group", "second"]], ids=str)
 @pytest.mark.parametrize("missing", ["raise", "drop"])
-@settings(max_examples=SOME)
+@settings(max_examples=FEW)
 @given(rows=rows, cuts=st.lists(st.integers(0, 25), max_size=3))
 def test_shards_add_up(as_category, y_pred, by, missing, rows, cuts):
     frame = frame_of(rows, as_category=as_category)
@@ -243,6 +244,7 @@ def test_names_of_labels_do_not_matter(rows, t):
     assert_series_equal(found, expected, rtol=1e-9)
 
 
+@settings(max_examples=SOME)
 @given(rows, exponents)
 def test_methods_are_functions_over_counts(rows, t):
     door = frame_of(rows).tba

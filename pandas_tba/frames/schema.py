@@ -6,9 +6,13 @@ on the distinct values of each column, to name every fault at once.
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -17,19 +21,18 @@ import pandas as pd
 
 from pandas_tba.errors import InputError, KindError, counted, listed, shown
 from pandas_tba.frames.checks import (
+    HUGE_WEIGHT,
     MOST_VALUES,
+    TINY_WEIGHT,
     BadWeights,
     as_numbers,
     bad_weights,
-    check_not_mixed,
-    check_not_scores,
-    is_weight,
 )
 from pandas_tba.frames.codes import encode_labels, normal, of_all_rows
 from pandas_tba.frames.columns import Columns, Missing, Roles
-from pandas_tba.frames.labels import LabelRules, Observed, check_kinds
+from pandas_tba.frames.labels import LabelRules
 from pandas_tba.frames.lookup import column_of
-from pandas_tba.frames.values import factorized, is_missing, places_in_order, plain_index
+from pandas_tba.frames.values import as_python, places_in_order, plain_index
 
 if TYPE_CHECKING:
     from pandera.pandas import Check, Column, DataFrameSchema
@@ -120,9 +123,9 @@ def schema_of(columns: Roles) -> DataFrameSchema:
         named[name] = Column(checks=checks, nullable=nullable, name=cast(Any, name))
 
     may_miss = columns.missing == "drop"
-    add(columns.y_true, _label_checks("y_true", columns.y_true, rules), nullable=may_miss)
+    add(columns.y_true, _label_checks("y_true", rules), nullable=may_miss)
     for name in columns.predictions:
-        checks = _label_checks("y_pred", name, rules)
+        checks = _label_checks("y_pred", rules)
         if columns.has_scores:
             checks = [_check("number", _are_numbers)]
         add(name, checks, nullable=may_miss)
@@ -134,8 +137,8 @@ def schema_of(columns: Roles) -> DataFrameSchema:
     whole = []
     if not columns.has_scores:
         whole = [
-            Check(lambda frame: not _fault(_scores, frame, columns), name="scores"),
-            Check(lambda frame: not _fault(_kinds, frame, columns, rules), name="kind"),
+            Check(lambda frame: _are_labels(frame, columns), name="scores"),
+            Check(lambda frame: _kinds_match(frame, columns), name="kind"),
         ]
     return DataFrameSchema(named, checks=whole, name="predictions")
 
@@ -146,70 +149,154 @@ def _check(name: str, function: Any) -> Check:
     return Check(function, name=name, error=name)
 
 
-def _label_checks(argument: str, name: Hashable, rules: LabelRules) -> list[Check]:
-    known = set(rules.labels or ())
-    if argument == "y_pred":
-        known.update(rules.abstain)
-
-    def is_expected(value: Hashable) -> bool:
-        return value in known if rules.labels is not None else value not in rules.abstain
-
-    checks = [
-        _check("mixed", lambda column: not _fault(check_not_mixed, argument, name, column)),
-    ]
-    if rules.labels is not None or (argument == "y_true" and rules.abstain):
-        checks.append(_check("expected", lambda column: _by_value(column, is_expected)))
+def _label_checks(argument: str, rules: LabelRules) -> list[Check]:
+    """Checks of one column of labels."""
+    checks = [_check("mixed", _is_not_mixed)]
+    if rules.labels is not None:
+        known = {*rules.labels, *(rules.abstain if argument == "y_pred" else ())}
+        checks.append(_check("expected", lambda column: _rows(column, known.__contains__)))
+    elif argument == "y_true" and rules.abstain:
+        none = {*rules.abstain}
+        checks.append(_check("expected", lambda column: _rows(column, lambda v: v not in none)))
     return checks
 
 
-def _by_value(column: pd.Series, holds: Any) -> pd.Series:
-    """Whether each row holds, asked once for each value."""
-    codes, values = _factorized(column)
-    held = np.array([is_missing(value) or holds(value) for value in values], dtype=np.bool_)
-    return pd.Series(held[codes], index=column.index)
+# The checks below repeat in plain Python what counting decides on its codes. They share nothing
+# with it, so that a test can compare the two.
 
 
-def _factorized(column: pd.Series) -> tuple[npt.NDArray[np.intp], list[Any]]:
-    """Codes and values of a column, missing ones too; texts in place of what cannot be hashed."""
+def _values(column: pd.Series) -> list[Any]:
+    """Python's own value of every row, None where it is missing; texts if one has no hash."""
+    values = [
+        None if is_missing or (isinstance(value, float) and math.isnan(value)) else as_python(value)
+        for value, is_missing in zip(column.tolist(), column.isna(), strict=True)
+    ]
     try:
-        codes, found = factorized(normal(column))
-    except (TypeError, NotImplementedError):
-        codes, found = factorized(pd.Series([*map(repr, column)], dtype=object))
-    values = [*found.tolist(), None]  # where code -1 points
-    return np.where(codes < 0, len(values) - 1, codes), values
+        set(values)
+    except TypeError:
+        return [None if value is None else repr(value) for value in values]
+    return values
+
+
+def _different(column: pd.Series) -> list[Any]:
+    """The different values of a column, missing ones left out; True and 1 are two."""
+    if isinstance(column.dtype, (np.dtype, pd.CategoricalDtype)) and column.dtype != object:
+        column = column.drop_duplicates()
+    found = dict.fromkeys((type(value), value) for value in _values(column))
+    return [value for _, value in found if value is not None]
+
+
+def _rows(column: pd.Series, holds: Callable[[Any], bool]) -> pd.Series:
+    """Whether each row holds; missing values are another fault."""
+    return pd.Series(
+        [value is None or holds(value) for value in _values(column)], column.index, dtype=bool
+    )
+
+
+def _kind(value: object) -> str:
+    """Kind of a label; labels match within a kind only."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, timedelta):
+        return "duration"
+    if isinstance(value, (datetime, np.datetime64)):
+        return "time" if getattr(value, "tzinfo", None) is None else "time with zone"
+    if isinstance(value, str):
+        return "text"
+    return "number" if isinstance(value, (Real, Decimal)) else type(value).__name__
+
+
+def _is_not_mixed(column: pd.Series) -> bool:
+    """Whether no object column holds booleans beside numbers."""
+    return column.dtype != object or not {"boolean", "number"} <= set(
+        map(_kind, _different(column))
+    )
 
 
 def _are_numbers(column: pd.Series) -> bool:
-    return not _fault(as_numbers, "sample_weight", column.name, column)
+    """Whether a column holds numbers that a float can hold."""
+    dtype = column.cat.categories.dtype if hasattr(column, "cat") else column.dtype
+    if not pd.api.types.is_object_dtype(dtype):
+        of = pd.api.types
+        return of.is_numeric_dtype(dtype) and not of.is_bool_dtype(dtype) and dtype.kind != "c"
+    values = _different(column)
+    try:
+        return all(_kind(value) == "number" and float(value) is not None for value in values)
+    except OverflowError:  # an integer of hundreds of digits
+        return False
 
 
 def _are_weights(column: pd.Series) -> Any:
+    """Whether each row is 0, or between numbers whose squares are numbers."""
     if not _are_numbers(column):
         return True  # that is another fault
-    weights = as_numbers("sample_weight", column.name, column)
-    return pd.Series(is_weight(weights), index=column.index)
+    return _rows(column, lambda weight: weight == 0 or TINY_WEIGHT < weight < HUGE_WEIGHT)
 
 
-def _scores(frame: pd.DataFrame, columns: Roles) -> None:
-    predictions = {name: frame[name] for name in columns.predictions}
-    check_not_scores(columns, frame[columns.y_true], predictions)
+def _are_labels(frame: pd.DataFrame, columns: Roles) -> bool:
+    """Whether no prediction has fractions while y_true has none."""
+    fractions = [_has_fractions(frame[name]) for name in columns.predictions]
+    return not any(fractions) or _has_fractions(frame[columns.y_true])
 
 
-def _kinds(frame: pd.DataFrame, columns: Roles, rules: LabelRules) -> None:
-    truth, *predictions = (
-        Observed(name, _factorized(frame[name].dropna())[1][:-1], ())
-        for name in (columns.y_true, *columns.predictions)
+def _has_fractions(column: pd.Series) -> bool:
+    """Whether a number with a fraction occurs, or is a category."""
+    values = column.cat.categories.tolist() if hasattr(column, "cat") else _different(column)
+    return any(
+        _kind(value) == "number"
+        and not isinstance(value, Integral)
+        and math.isfinite(value)
+        and value % 1 != 0
+        for value in values
     )
-    check_kinds(rules, truth, predictions)
 
 
-def _fault(check: Any, *arguments: Any) -> str:
-    """Text of the error that a check raises, or nothing."""
-    try:
-        check(*arguments)
-    except (InputError, KindError) as error:
-        return str(error)
-    return ""
+def _kinds_match(frame: pd.DataFrame, columns: Roles) -> bool:
+    """Whether labels of all columns are of kinds that match those of y_true, or the declared ones."""
+    rules = columns.rules
+    held = {name: _different(frame[name]) for name in (columns.y_true, *columns.predictions)}
+    reference = held[columns.y_true] if rules.labels is None else rules.labels
+    others = [
+        [value for value in values if value not in rules.abstain]
+        for name, values in held.items()
+        if rules.labels is not None or name != columns.y_true
+    ]
+    if not all(_match(reference, other) for other in others):
+        return False
+    values = [value for values in held.values() for value in values if value not in rules.abstain]
+    return rules.labels is not None or not _look_alike(values)
+
+
+def _match(reference: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether others are of kinds of the reference; booleans match 0 and 1."""
+    known, kinds = set(map(_kind, reference)), set(map(_kind, others))
+    if known | kinds == {"boolean", "number"} and known != kinds:
+        return all(value in (0, 1) for value in (*reference, *others))
+    return not known or kinds <= known
+
+
+def _look_alike(values: Iterable[Any]) -> bool:
+    """Whether values of two kinds are written alike, such as 1 and '1'."""
+    kinds: dict[Any, set[str]] = {}
+    for value in values:
+        kinds.setdefault(_read(value), set()).add(_kind(value))
+    return any(len(found) > 1 for found in kinds.values())
+
+
+def _read(value: Any) -> tuple[str, Any]:
+    """Kind and value that a reader would guess for what is written."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return "time", datetime(value.year, value.month, value.day)
+    if not isinstance(value, str):
+        return _kind(value).removesuffix(" with zone"), value
+    if value.strip().lower() in ("true", "false"):
+        return "boolean", value.strip().lower() == "true"
+    for kind, read in (("number", int), ("number", float), ("time", datetime.fromisoformat)):
+        try:
+            return kind, read(value)
+        except ValueError:
+            continue
+    return "text", value
 
 
 def faults_of(frame: pd.DataFrame, columns: Roles) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
@@ -28,6 +28,7 @@ def is_refused(ask):
     return False
 
 
+@settings(max_examples=settings().max_examples // 2)  # pandera needs a tenth of a second for each
 @given(
     st.lists(st.tuples(LABELS, LABELS, WEIGHTS), min_size=1, max_size=6),
     st.sampled_from([None, [0, 1], ["0", "a"]]),
@@ -45,6 +46,70 @@ def test_witness_and_schema_agree(rows, labels, missing, weighted):
     assert is_refused(lambda: frame.tba(**asked).validate()) == counted
     if missing == "raise":  # a row that is dropped may hold the only fault
         assert is_refused(lambda: tba.schema(**asked).validate(frame, lazy=True)) == counted
+
+
+FAULTS = {  # columns, question, and the checks that fail
+    "a label is missing": ({"y_true": ["a", None]}, {}, ["not_nullable"]),
+    "not declared": ({"y_true": ["a", "c"]}, {"labels": ["a", "b"]}, ["expected"]),
+    "not declared, predicted": ({"y_pred": ["a", "c"]}, {"labels": ["a", "b"]}, ["expected"]),
+    "to abstain, and true": ({"y_true": ["a", "c"]}, {"abstain": ["c"]}, ["expected"]),
+    "to abstain, not predicted": ({"y_pred": ["a", "b"]}, {"abstain": ["b"]}, ["expected"]),
+    "mixed": ({"y_true": [True, 7], "y_pred": [7, 7]}, {}, ["kind", "mixed"]),
+    "scores": ({"y_true": [0, 1], "y_pred": [0.5, 1]}, {}, ["scores"]),
+    "a category of scores": (
+        {"y_true": [0, 1], "y_pred": pd.Categorical([0, 1], [0, 1, 0.5])}, {}, ["scores"],
+    ),
+    "text against numbers": ({"y_true": [3, 4]}, {}, ["kind"]),
+    "declared of another kind": (
+        {"y_true": ["1", "2"], "y_pred": ["1", "2"]}, {"labels": [1, 2]},
+        ["kind", "expected", "expected", "expected", "expected"],
+    ),
+    "numbers that are no booleans": ({"y_true": [True, False], "y_pred": [1, 2]}, {}, ["kind"]),
+    "written alike": ({"y_true": [1, "1"], "y_pred": [1, 1]}, {}, ["kind"]),
+    "a negative weight": ({"w": [1, -1]}, {}, ["weight"]),
+    "an infinite weight": ({"w": [1, np.inf]}, {}, ["weight"]),
+    "a weight whose square is none": ({"w": [1, 1e-160]}, {}, ["weight"]),
+    "a weight of text": ({"w": ["1", "1"]}, {}, ["number"]),
+    "a weight of booleans": ({"w": [True, False]}, {}, ["number"]),
+    "a weight of a thousand digits": (
+        {"w": pd.Series([1, 10**1000], dtype=object)}, {}, ["number"],
+    ),
+    "a score of text": (
+        {"y_true": [0, 1], "p": ["0.1", "x"]}, {"y_score": "p"}, ["number"],
+    ),
+    "labels and weights": (
+        {"y_pred": ["a", "c"], "w": [-1, 0]}, {"labels": ["a", "b"]}, ["expected", "weight"],
+    ),
+}  # fmt: skip
+SOUND = {
+    "booleans and 0 and 1": {"y_true": [True, False], "y_pred": [1, 0]},
+    "fractions": {"y_true": [0.5, 1], "y_pred": [0.5, 1]},
+    "more kinds are true": {"y_true": [1, "a"], "y_pred": ["a", "a"]},
+    "weights": {"w": [0, 1e149]},
+    "infinite labels": {"y_true": [1, 2], "y_pred": [np.inf, 1]},
+}
+
+
+def bound(columns, asked):
+    frame = pd.DataFrame({"y_true": [*"ab"], "y_pred": [*"ba"], **columns})
+    return frame, {**asked, **({"sample_weight": "w"} if "w" in columns else {})}
+
+
+@pytest.mark.parametrize(("columns", "asked", "checks"), FAULTS.values(), ids=FAULTS)
+def test_the_schema_finds_what_counting_refuses(columns, asked, checks):
+    frame, asked = bound(columns, asked)
+    with pytest.raises(pa.errors.SchemaErrors) as raised:
+        tba.schema(**asked).validate(frame, lazy=True)
+    assert sorted(raised.value.failure_cases["check"]) == sorted(checks)
+    assert is_refused(lambda: frame.tba(**asked).counts())
+
+
+@pytest.mark.filterwarnings("ignore::pandas_tba.InputWarning")
+@pytest.mark.parametrize("columns", SOUND.values(), ids=SOUND)
+def test_the_schema_lets_pass_what_is_counted(columns):
+    frame, asked = bound(columns, {})
+    assert_frame_equal(tba.schema(**asked).validate(frame, lazy=True), frame)
+    assert frame.tba(**asked).counts().rows.tolist() == [2]
 
 
 def test_every_fault_at_once():
@@ -129,25 +194,23 @@ for ask in (door.score, door.validate):
     try:
         ask()
     except tba.InputError as error:
-        print(len(error.failure_cases), error)
+        print(error.failure_cases["check"].tolist())
 """
 
 
-@pytest.mark.parametrize("switch", ["PANDERA_VALIDATION_ENABLED", "PANDERA_VALIDATION_DEPTH"])
-def test_the_environment_does_not_switch_validation_off(switch):
-    off = {"PANDERA_VALIDATION_ENABLED": "False", "PANDERA_VALIDATION_DEPTH": "SCHEMA_ONLY"}
-    texts = [
-        subprocess.run(
-            [sys.executable, "-c", OFF],
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for environment in ({}, {switch: off[switch]})
-    ]
-    assert texts[0] == texts[1]
-    assert texts[0].count("3 Missing values in 'y_true'") == 2
+@pytest.mark.parametrize(
+    ("switch", "value"),
+    [("PANDERA_VALIDATION_ENABLED", "False"), ("PANDERA_VALIDATION_DEPTH", "SCHEMA_ONLY")],
+)
+def test_the_environment_does_not_switch_validation_off(switch, value):
+    done = subprocess.run(
+        [sys.executable, "-c", OFF],
+        env={**os.environ, switch: value},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "['missing', 'expected', 'weight']\n" * 2
 
 
 UNEXPECTED = {
@@ -159,10 +222,10 @@ UNEXPECTED = {
 @pytest.mark.parametrize(("labels", "names"), UNEXPECTED.values(), ids=UNEXPECTED)
 def test_a_million_unexpected_labels_make_a_short_error(labels, names):
     frame = pd.DataFrame({"y_true": [*"ab"] * 500_000, "y_pred": labels})
-    start = time.perf_counter()
+    start = time.process_time()  # of a busy machine the clock would say nothing
     with pytest.raises(tba.InputError) as raised:
         frame.tba(labels=["a", "b"]).score()
-    assert time.perf_counter() - start < 10  # a guard against copies of every row, no measurement
+    assert time.process_time() - start < 10  # a guard against copies of every row, no measurement
     assert names in str(raised.value)
     assert len(str(raised.value)) < 600
     assert raised.value.failure_cases["check"].unique().tolist() == ["expected"]

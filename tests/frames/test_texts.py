@@ -139,7 +139,7 @@ ASKS = {
     "plot_groups": lambda to: drawn(to.wide.plot.groups(by=to.by)),
     "plot_compare": lambda to: drawn(to.wide.plot.compare(by=to.by)),
     "plot_slices": lambda to: drawn(to.one.plot.slices(by=to.by)),
-    "plot_sweep": lambda to: drawn(to.scores.plot.sweep(by=to.by)),
+    "plot_sweep": lambda to: drawn(to.scores.plot.sweep(by=to.by[0])),
 }  # fmt: skip
 QUICK = [name for name in ASKS if name != "report" and not name.startswith("plot")]
 TAKE_NO_TEXT = {"class_weights", "f_beta", "load_income", "t_from_cost_ratio", "t_from_entropy",
