@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pandas_tba.inference.intervals import Recalls, effective_rows, moments, recalls_of
-from pandas_tba.inference.sums import Sums
+from pandas_tba.inference.recall_means import Sums
 from pandas_tba.scoring.metrics import ratio
 from pandas_tba.scoring.tempering import class_weights, tempered_mean
 

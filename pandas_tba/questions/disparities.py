@@ -14,8 +14,10 @@ from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.errors import InputError, listed, nearest, shown
 from pandas_tba.inference.contrasts import Difference, common_difference, own_difference
 from pandas_tba.inference.intervals import check_level, check_replicates, generator_of
-from pandas_tba.inference.measures import (
+from pandas_tba.inference.pvalues import holm, normal_limit
+from pandas_tba.inference.recall_means import (
     Measure,
+    Sums,
     check_min_support,
     comparable_metrics,
     group_names,
@@ -24,8 +26,6 @@ from pandas_tba.inference.measures import (
     spread_of,
     undefined_groups,
 )
-from pandas_tba.inference.pvalues import holm, normal_limit
-from pandas_tba.inference.sums import Sums
 from pandas_tba.questions.intervals import with_axes
 from pandas_tba.scoring.metrics import Metric, ratio
 from pandas_tba.scoring.results import (

@@ -12,7 +12,7 @@ import pandas as pd
 
 from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.errors import InputError, counted, is_real, shown
-from pandas_tba.inference.measures import (
+from pandas_tba.inference.recall_means import (
     Codes,
     Measure,
     check_min_support,

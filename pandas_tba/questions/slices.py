@@ -14,16 +14,16 @@ from pandas_tba.counts.groups import Groups
 from pandas_tba.errors import InputError, shown
 from pandas_tba.inference.contrasts import common_difference
 from pandas_tba.inference.intervals import check_level
-from pandas_tba.inference.measures import (
+from pandas_tba.inference.pvalues import holm, normal_limit
+from pandas_tba.inference.recall_means import (
     Measure,
+    Sums,
     check_min_support,
     comparable_metrics,
     joined,
     measure_of,
     models_of,
 )
-from pandas_tba.inference.pvalues import holm, normal_limit
-from pandas_tba.inference.sums import Sums
 from pandas_tba.scoring.metrics import find_metrics
 from pandas_tba.scoring.results import described, texts
 from pandas_tba.scoring.tempering import check_t
