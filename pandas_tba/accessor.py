@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from pandas_tba.inference.group_tests import Adjustment
     from pandas_tba.questions.gates import Check
     from pandas_tba.questions.intervals import Prior
     from pandas_tba.reports.report import Report
@@ -161,6 +162,7 @@ class TbaAccessor(AccessorBase):
         t: float = 0.5,
         metrics: str | Metric | Iterable[str | Metric] | None = None,
         prevalence: Prevalence = "pooled",
+        level: float | None = 0.95,
     ) -> Check:
         """Judge groups by rules: for a test, a pipeline, or a release.
 
@@ -192,13 +194,16 @@ class TbaAccessor(AccessorBase):
         prevalence : {"pooled", "own"}, mapping or Series, default "pooled"
             Whose class shares give the weights of tba. With ``"own"`` a difference mixes error rates
             with the mix of classes.
+        level : float or None, default 0.95
+            Confidence level of the limits that the rules are judged by; None judges the value alone.
 
         Returns
         -------
         Check
-            With ``table``, ``passed`` and ``raise_on_fail()``. Where a value is undefined the status is
-            "undetermined", which does not pass; or "fail" where the rule is broken whatever the recall
-            of the absent classes.
+            With ``table``, ``passed`` and ``raise_on_fail()``. The status is "pass" where all of the
+            interval keeps the rule, "fail" where none of it does, and else "undetermined", which does not
+            pass: there are too few rows to know. Where a value is undefined it never is "pass", and
+            "fail" only where the rule is broken whatever the recall of the absent classes.
 
         Raises
         ------
@@ -209,6 +214,11 @@ class TbaAccessor(AccessorBase):
 
         Notes
         -----
+        Gap and ratio have the limits of `gap`. Those of min_score are the Wilson limit below, at
+        `level`: that all groups pass by chance is no likelier than that the worst one does. Above, they
+        are Clopper-Pearson limits that hold for all groups together (Sidak), so that many groups do not
+        make a failure likelier. Both take the rows as independent.
+
         At t = 0, and where groups have equal class shares, pooled and own weights give the same score.
         At t = 1 own weights give the accuracy of the group, and pooled ones do not: pass
         ``prevalence="own"`` to ask for a least accuracy.
@@ -231,6 +241,7 @@ class TbaAccessor(AccessorBase):
             t=t,
             metrics=metrics,
             prevalence=prevalence,
+            level=level,
         )
 
     def choose_t(
@@ -579,8 +590,6 @@ class TbaAccessor(AccessorBase):
         observed: bool = True,
         t: Exponent = 0.5,
         level: float = 0.95,
-        n_replicates: int = 2000,
-        generator: np.random.Generator | int | None = None,
     ) -> pd.DataFrame:
         """On which classes each group or model is weak, and which one costs it most.
 
@@ -598,21 +607,16 @@ class TbaAccessor(AccessorBase):
             Exponent; weights are each group's own. A list adds the last level ``t``.
         level : float, default 0.95
             Level of the interval of the slope.
-        n_replicates : int, default 2000
-            Times that the rows of each group are drawn anew for that interval.
-        generator : numpy Generator or int, optional
-            Draws them; a Generator or a seed makes the interval repeatable.
 
         Returns
         -------
         DataFrame
-            Columns n, min_support, n_absent, score; slope, the derivative of the score by t, with
-            slope_low and slope_high; n_undefined, replicates that lacked a class and are left out;
-            reading: ``weaker on rare classes`` where the interval lies above 0, ``weaker on common
-            classes`` where it lies below, else ``even``; nothing where a class has fewer than 20 rows,
-            since resampling so few makes the interval too narrow; costliest, the class whose errors
-            take most from the score, and cost, how much: weight times (1 - recall); reason, empty
-            unless undefined or not read.
+            Columns n, min_support, n_absent, score; slope, the derivative of the score by t, with its
+            limits slope_low and slope_high; reading: ``weaker on rare classes`` where the interval lies
+            above 0, ``weaker on common classes`` where it lies below, else ``even``; nothing where a class
+            has fewer than 10 rows, for which the limits were not tried; costliest, the class whose errors
+            take most from the score, and cost, how much: weight times (1 - recall); reason, empty unless
+            undefined or not read.
 
         Raises
         ------
@@ -621,12 +625,22 @@ class TbaAccessor(AccessorBase):
         InputError
             If the counts are weighted, or an argument has a value that cannot be used.
 
+        Notes
+        -----
+        The slope is a contrast of the recalls, sum c_k r_k with c_k = w_k (ln p_k - sum w ln p), whose
+        coefficients add up to 0. Its limits join the Wilson limits of the recalls, and the variance that
+        the class shares have since they were counted.
+
+        References
+        ----------
+        Zou and Donner 2008, doi:10.1002/sim.3095.
+
         Examples
         --------
         >>> import pandas as pd, pandas_tba as tba
         >>> rows = [(0, 0)] * 880 + [(0, 1)] * 20 + [(1, 0)] * 60 + [(1, 1)] * 40
         >>> df = pd.DataFrame(rows, columns=["y_true", "y_pred"])
-        >>> df.tba.diagnose(generator=0)[["reading", "costliest", "cost"]].round(3)
+        >>> df.tba.diagnose()[["reading", "costliest", "cost"]].round(3)
                           reading costliest  cost
         0  weaker on rare classes         1  0.15
         """
@@ -636,8 +650,6 @@ class TbaAccessor(AccessorBase):
             count_frame(self._frame, self._columns, by=by, dropna=dropna, observed=observed),
             t=t,
             level=level,
-            n_replicates=n_replicates,
-            generator=generator,
         )
 
     def disparity(
@@ -652,6 +664,9 @@ class TbaAccessor(AccessorBase):
         prevalence: Prevalence = "pooled",
         min_support: int = 0,
         level: float = 0.95,
+        adjust: Adjustment = "max_t",
+        n_replicates: int | None = None,
+        generator: np.random.Generator | int | None = None,
     ) -> pd.DataFrame:
         """Differences of each group from a reference, with limits and p-values.
 
@@ -750,6 +765,9 @@ class TbaAccessor(AccessorBase):
             prevalence=prevalence,
             min_support=min_support,
             level=level,
+            adjust=adjust,
+            n_replicates=n_replicates,
+            generator=generator,
         )
 
     def gap(
@@ -762,7 +780,8 @@ class TbaAccessor(AccessorBase):
         metrics: str | Metric | Iterable[str | Metric] | None = None,
         prevalence: Prevalence = "pooled",
         min_support: int = 0,
-        n_replicates: int = 2000,
+        level: float = 0.95,
+        n_replicates: int | None = None,
         generator: np.random.Generator | int | None = None,
     ) -> pd.DataFrame:
         """Distance between the best and the worst group, and what chance alone would give.
@@ -835,6 +854,7 @@ class TbaAccessor(AccessorBase):
             metrics=metrics,
             prevalence=prevalence,
             min_support=min_support,
+            level=level,
             n_replicates=n_replicates,
             generator=generator,
         )
@@ -1374,6 +1394,9 @@ class TbaAccessor(AccessorBase):
         t: float = 0.5,
         min_support: int = 0,
         level: float = 0.95,
+        adjust: Adjustment = "max_t",
+        n_replicates: int | None = None,
+        generator: np.random.Generator | int | None = None,
     ) -> pd.DataFrame:
         """Every combination of keys, up to a depth, against all other rows: the worst first.
 
@@ -1433,6 +1456,9 @@ class TbaAccessor(AccessorBase):
             t=t,
             min_support=min_support,
             level=level,
+            adjust=adjust,
+            n_replicates=n_replicates,
+            generator=generator,
         )
 
     def sweep(

@@ -8,74 +8,116 @@ errors.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pandas_tba.inference.intervals import Recalls, effective_rows, moments, recalls_of
-from pandas_tba.inference.sums import Sums
-from pandas_tba.scoring.tempering import class_weights, ratio, tempered_mean
+from pandas_tba.inference.influence import (
+    Limits,
+    OfShare,
+    critical_value,
+    wilson_limits,
+)
+from pandas_tba.inference.intervals import (
+    Recalls,
+    effective_rows,
+    freedom_of_mean,
+    moments,
+    recalls_of,
+)
+from pandas_tba.inference.recall_means import Sums
+from pandas_tba.scoring.tempering import class_weights, ratio, tempered_mean, tempered_slope
 
 FloatArray = npt.NDArray[np.float64]
 
-_FARTHEST = 38.0  # standard errors; beyond it a p-value is below the smallest float
+_FARTHEST = 8.0  # standard errors; beyond it a p-value is below 2e-15
+_STEPS = 30  # halvings, of a distance between 0 and the farthest
 
 
-@dataclass(frozen=True)
-class Difference:
-    """Differences (G,), and each side as one proportion: its mean and effective rows.
+class Proportion(NamedTuple):
+    """A mean (G,) as one proportion: its effective rows, and degrees of freedom + 1 where weights differ."""
+
+    share: FloatArray
+    rows: FloatArray
+    freedom: FloatArray | None
+
+    @classmethod
+    def of(cls, recalls: Recalls, t: float) -> Proportion:
+        """That of a tempered mean over the classes that are present."""
+        share = moments(recalls, t)[0].clip(0.0, 1.0)
+        return cls(share, effective_rows(recalls, t), freedom_of_mean(recalls, t))
+
+    def limits(self, tail: FloatArray | float, of_share: OfShare = wilson_limits) -> Limits:
+        """Low and high limit, beyond each of which a tail lies."""
+        quantile = critical_value(tail, self.freedom)
+        return of_share(self.share, self.rows, quantile)
+
+
+class Difference(NamedTuple):
+    """Differences (G,), and each side as one proportion.
 
     `scales` are how much of each side counts, `shared` the variance of class weights that both have
     from the same rows.
     """
 
     estimate: FloatArray
-    means: tuple[FloatArray, FloatArray]
-    rows: tuple[FloatArray, FloatArray]
+    sides: tuple[Proportion, Proportion]
     scales: tuple[FloatArray, FloatArray]
     shared: FloatArray
 
-    def limits(self, z: float) -> tuple[FloatArray, FloatArray]:
-        """Low and high limit, z standard errors from the estimate were all normal."""
-        below, above = self._distances(np.asarray(z))
+    def limits(self, level: float, of_share: OfShare = wilson_limits) -> Limits:
+        """Low and high limit; with `clopper_pearson_at` many of them together hold their level."""
+        below, above = self._distances((1.0 - level) / 2.0, of_share)
         return (
             np.maximum(self.estimate - below, -1.0),
             np.minimum(self.estimate + above, 1.0),
         )
 
-    def p_values(self) -> FloatArray:
+    def p_values(self, of_share: OfShare = wilson_limits) -> FloatArray:
         """Two-sided: one less the level at which the interval just excludes 0."""
+        from scipy.special import ndtr
+
         size = np.abs(self.estimate)
         is_above = self.estimate > 0
         low, high = np.zeros_like(size), np.full_like(size, _FARTHEST)
-        for _ in range(45):
+        for _ in range(_STEPS):
             middle = (low + high) / 2
-            below, above = self._distances(middle)
+            below, above = self._distances(ndtr(-middle), of_share)
             excludes = size > np.where(is_above, below, above)
             low, high = np.where(excludes, middle, low), np.where(excludes, high, middle)
-        tails = np.array([math.erfc(z / math.sqrt(2)) for z in low.tolist()])
-        return np.where(np.isnan(size), np.nan, np.where(size == 0, 1.0, tails))
+        return np.where(np.isnan(size), np.nan, np.where(size == 0, 1.0, 2.0 * ndtr(-low)))
 
-    def _distances(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _distances(
+        self, tail: FloatArray | float, of_share: OfShare
+    ) -> tuple[FloatArray, FloatArray]:
+        """Distances from the estimate to its limits."""
+        from scipy.special import ndtri
+
         (below_a, above_a), (below_b, above_b) = (
             tuple(
-                np.where(scale > 0, (scale * distance) ** 2, 0.0)
-                for distance in _distances(mean, rows, z)
+                np.where(scale > 0, (scale * (limit - side.share)) ** 2, 0.0)
+                for limit in side.limits(tail, of_share)
             )
-            for mean, rows, scale in zip(self.means, self.rows, self.scales, strict=True)
+            for side, scale in zip(self.sides, self.scales, strict=True)
         )
-        of_weights = z**2 * self.shared
+        of_weights = ndtri(tail) ** 2 * self.shared
         return np.sqrt(below_a + above_b + of_weights), np.sqrt(above_a + below_b + of_weights)
 
 
-def _distances(mean: FloatArray, rows: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Distances from a proportion to its Wilson limits, without cancellation."""
-    pull = np.minimum(ratio(z**2, rows), 1e100)
-    root = np.sqrt(pull * mean * (1.0 - mean) + pull**2 / 4.0)
-    below = mean * (pull / 2.0 + root) / (mean + pull / 2.0 + root + 1e-300)
-    rest = 1.0 - mean
-    return below, rest * (pull / 2.0 + root) / (rest + pull / 2.0 + root + 1e-300)
+def equality_coefficients(
+    sums: Sums, total: Sums, weights: FloatArray, *, is_whole: bool
+) -> FloatArray:
+    """Coefficients (G, K) of hits less those expected, whose sum is the difference from the rest.
+
+    Of class k, w (h / n - (H - h) / (N - n)) is w N / (n (N - n)) times (h - n H / N); from the whole,
+    it is w / n.
+    """
+    rows, rest = sums.support, total.support - sums.support
+    per_row = weights / np.where(rows > 0, rows, np.nan)
+    if not is_whole:
+        per_row = per_row * total.support / np.where(rest > 0, rest, np.nan)
+    return np.where(weights > 0, per_row, 0.0)
 
 
 def common_difference(
@@ -99,11 +141,11 @@ def common_difference(
         by_class = np.where(kept > 0, kept * by_class, 0.0)
     estimate = tempered_mean(by_class, prevalence, t)
     counting = weights if kept is None else weights * kept
-    sides = [_recalls(side, counting, is_own=False) for side in (first, second)]
+    sides = [recalls_under(side, counting) for side in (first, second)]
     scale = counting.sum(axis=1)
     return Difference(
         estimate,
-        *_as_proportions(sides, 1.0),
+        _as_proportions(sides, 1.0),
         (scale, scale),
         _weight_variance(by_class, estimate, weights, prevalence, t, counted_on),
     )
@@ -115,22 +157,27 @@ def own_difference(first: Sums, second: Sums, t: float, *, from_both: bool = Fal
     if from_both:
         other = Sums.of([a + b for a, b in zip(first.parts(), second.parts(), strict=True)])
     scores = [tempered_mean(side.recall(), side.support, t) for side in (first, other)]
-    sides = [_recalls(side, side.support, is_own=True) for side in (first, second)]
+    sides = [recalls_under(side, side.support, side) for side in (first, second)]
     nothing = np.zeros(len(scores[0]))
     scales = _overlap_scales(sides, (first.support, second.support), t)
     return Difference(
         scores[0] - scores[1],
-        *_as_proportions(sides, t),
+        _as_proportions(sides, t),
         scales if from_both else (nothing + 1.0, nothing + 1.0),
         nothing,
     )
 
 
-def _recalls(sums: Sums, prevalence: FloatArray, *, is_own: bool) -> Recalls:
-    """What the interval formulas need; own prevalence was counted on the same rows."""
-    squared = None if sums.squared is None else (*sums.squared, sums.squared[1])
-    reference = sums.support if is_own else None
-    return recalls_of(sums.hits, sums.support, prevalence, reference=reference, squared=squared)
+def recalls_under(sums: Sums, prevalence: FloatArray, reference: Sums | None = None) -> Recalls:
+    """What the interval formulas need; the prevalence was given, or counted on a reference."""
+    squared, counted = None, None if reference is None else reference.support
+    if sums.squared is not None:
+        of_counted = sums.support if reference is None else reference.squared[1]  # type: ignore[index]
+        squared = (*sums.squared[:2], of_counted)
+    numbers = None if sums.squared is None else sums.squared[2]
+    return recalls_of(
+        sums.hits, sums.support, prevalence, reference=counted, squared=squared, numbers=numbers
+    )
 
 
 def _overlap_scales(
@@ -169,17 +216,16 @@ def _influence(
 def _influence_variance(
     factor: FloatArray, drift: FloatArray, recall: FloatArray, rows: FloatArray
 ) -> FloatArray:
+    """Variance of a score whose rows add this to it."""
     within = (rows * (factor**2 * recall * (1.0 - recall) + drift**2)).sum(axis=1)
     centre = (rows * drift).sum(axis=1) ** 2 / np.maximum(rows.sum(axis=1), 1e-300)
     return np.asarray(np.maximum(within - centre, 0.0))
 
 
-def _as_proportions(
-    sides: list[Recalls], t: float
-) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
-    means = [moments(side, t)[0].clip(0.0, 1.0) for side in sides]
-    rows = [effective_rows(side, t) for side in sides]
-    return (means[0], means[1]), (rows[0], rows[1])
+def _as_proportions(sides: list[Recalls], t: float) -> tuple[Proportion, Proportion]:
+    """Either side as one proportion."""
+    first, second = (Proportion.of(side, t) for side in sides)
+    return first, second
 
 
 def _weight_variance(
@@ -198,3 +244,38 @@ def _weight_variance(
     with np.errstate(over="ignore"):
         shift = (t * weights * centred) ** 2 / np.where(share > 0, share, np.inf)
     return np.asarray(ratio(shift.sum(axis=1), counted_on))
+
+
+def slope_limits(hits: FloatArray, support: FloatArray, t: float, level: float) -> Limits:
+    """Limits (G,) of the slope of the tempered mean by t, under own class weights.
+
+    The slope is sum c_k r_k, where the c_k add up to 0: distances to the Wilson limits of each recall,
+    combined like standard errors, with the variance that counted class shares add.
+    """
+    recall, rows = ratio(hits, support), np.maximum(support, 1.0)
+    slope = tempered_slope(recall, support, t)
+    weights = class_weights(support, t=t)
+    log_share = np.log(rows / rows.sum(axis=1, keepdims=True))
+    pull = weights * (log_share - (weights * log_share).sum(axis=1, keepdims=True))
+    quantile = critical_value((1.0 - level) / 2.0)
+    low, high = wilson_limits(recall, rows, quantile)
+    moved = _slope_by_log_share((hits + 1.0) / (rows + 2.0), weights, log_share, t)
+    of_shares = quantile**2 * (moved**2 / rows).sum(axis=1)
+    towards = (
+        np.where(pull > 0, recall - low, high - recall),
+        np.where(pull > 0, high - recall, recall - low),
+    )
+    below, above = (np.sqrt(((pull * part) ** 2).sum(axis=1) + of_shares) for part in towards)
+    return slope - below, slope + above
+
+
+def _slope_by_log_share(
+    recall: FloatArray, weights: FloatArray, log_share: FloatArray, t: float
+) -> FloatArray:
+    """Derivatives (G, K) of the slope by the logarithm of each class share."""
+    if math.isinf(t):
+        return np.zeros_like(recall)
+    of_recall = recall - (weights * recall).sum(axis=1, keepdims=True)
+    of_share = log_share - (weights * log_share).sum(axis=1, keepdims=True)
+    slope = (weights * of_share * of_recall).sum(axis=1, keepdims=True)
+    return weights * (of_recall + t * (of_share * of_recall - slope))

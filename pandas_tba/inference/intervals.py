@@ -152,11 +152,15 @@ def limits_of_mean(of_share: OfShare, recalls: Recalls, t: float, level: float) 
 
 def _quantile(recalls: Recalls, t: float, level: float) -> FloatArray:
     """Standard errors on either side that hold the level."""
-    rows = None
-    if recalls.differ.any():
-        terms = _moments_of_classes(recalls.smoothed(), t)[1]
-        rows = satterthwaite_rows(terms, recalls.rows, recalls.differ)
-    return critical_value((1.0 - level) / 2.0, rows)
+    return critical_value((1.0 - level) / 2.0, freedom_of_mean(recalls, t))
+
+
+def freedom_of_mean(recalls: Recalls, t: float) -> FloatArray | None:
+    """Degrees of freedom + 1 (G,) of the variance of the mean; None where no weights differ."""
+    if not recalls.differ.any():
+        return None
+    terms = _moments_of_classes(recalls.smoothed(), t)[1]
+    return satterthwaite_rows(terms, recalls.rows, recalls.differ)
 
 
 def mover_limits(recalls: Recalls, t: float, level: float) -> Limits:

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pandas_tba.errors import InputError, listed, shown
+
 FloatArray = npt.NDArray[np.float64]
 
+ADJUSTMENTS = ("max_t", "holm", "fdr_bh")
 _MOST_ATOMS = 1 << 15  # of either half of a sum: sorted in about 3 ms
 _POINTS, _REACH = 1 << 15, 12.0  # points of the lattice, and standard deviations to either side
 _TIE = 1e-9
@@ -32,19 +35,63 @@ def holm(p_values: FloatArray) -> FloatArray:
 
 
 def benjamini_hochberg(p_values: FloatArray) -> FloatArray:
-    """P-values adjusted to keep the false discovery rate; NaN stay out of the count.
+    """P-values adjusted to bound the share of false ones among those called; NaN stay out of the count.
 
     Benjamini and Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x.
     """
     flat = p_values.reshape(-1)
-    order = np.argsort(flat)[: int(np.isfinite(flat).sum())]  # NaN are sorted last
+    order = np.argsort(flat)[: int(np.isfinite(flat).sum())]
     steps = flat[order] * len(order) / np.arange(1, len(order) + 1)
     adjusted = np.full(flat.shape, np.nan)
-    adjusted[order] = np.minimum.accumulate(steps[::-1])[::-1]
+    adjusted[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
     return adjusted.reshape(p_values.shape)
 
 
-ADJUSTMENTS = {"holm": holm, "fdr_bh": benjamini_hochberg}
+def check_adjust(adjust: object) -> None:
+    """Raise InputError unless it is a way to adjust p-values."""
+    if adjust is not None and not (isinstance(adjust, str) and adjust in ADJUSTMENTS):
+        choices = f"{listed(ADJUSTMENTS)} or None"
+        raise InputError(f"`adjust` must be one of {choices}; got {shown(adjust)}.")
+
+
+def adjusted_one_by_one(p_values: FloatArray, adjust: str | None) -> FloatArray:
+    """P-values adjusted without their joint distribution; Holm's in place of one that needs it."""
+    if adjust is None:
+        return p_values.copy()
+    return benjamini_hochberg(p_values) if adjust == "fdr_bh" else holm(p_values)
+
+
+def equality_mid_p(
+    coefficients: FloatArray,
+    hits: FloatArray,
+    rows: FloatArray,
+    all_hits: FloatArray,
+    all_rows: FloatArray,
+) -> float:
+    """Two-sided mid-p of sum a_k (h_k - n_k R_k) where a group's rows are a random part of all rows.
+
+    All arrays are (K,). Given the totals the hits of a class are hypergeometric (Fisher). The
+    distribution is exact while either half of the classes has at most 2**15 sums; beyond that the sum is
+    put on a lattice, and p is off by 0.001 at most.
+    """
+    held = (coefficients != 0) & (all_hits > 0) & (all_hits < all_rows)
+    parts, value = [], 0.0
+    for a, own, n, total, everyone in zip(
+        *(x[held].tolist() for x in (coefficients, hits, rows, all_hits, all_rows)), strict=True
+    ):
+        expected = n * total / everyone
+        value += a * (own - expected)
+        counts, mass = _hypergeometric(int(n), int(total), int(everyone))
+        parts.append((a * (counts - expected), mass))
+    if not parts:
+        return 1.0
+    parts.sort(key=lambda part: -len(part[0]))
+    sigma = math.sqrt(sum(float((mass * values**2).sum()) for values, mass in parts))
+    tolerance = _TIE * sigma
+    tails = [_upper_tails(parts, sign, abs(value), tolerance, sigma) for sign in (1.0, -1.0)]
+    above = tails[0][0] + tails[1][0]
+    tie = sum(not_below - beyond for beyond, not_below in tails)
+    return min(1.0, above + (tie if abs(value) > tolerance else tie / 2) / 2)
 
 
 def paired_mid_p(weights: FloatArray, first: FloatArray, second: FloatArray) -> float:
@@ -73,6 +120,56 @@ def paired_mid_p(weights: FloatArray, first: FloatArray, second: FloatArray) -> 
     above, below = _tails(one, other, value, tolerance)
     tie = below - above
     return min(1.0, 2 * above + (tie if value > tolerance else tie / 2))
+
+
+def _hypergeometric(rows: int, hits: int, all_rows: int) -> tuple[FloatArray, FloatArray]:
+    """Numbers of hits among a part of all rows, and probabilities, but for those below 1e-30."""
+    least, most = max(0, hits - (all_rows - rows)), min(rows, hits)
+    share = hits / all_rows
+    spread = math.sqrt(rows * share * (1 - share) * (all_rows - rows) / max(all_rows - 1, 1))
+    reach = _REACH * spread + 2 * _REACH**2
+    least = max(least, math.floor(rows * share - reach))
+    counts = np.arange(least, min(most, math.ceil(rows * share + reach)) + 1, dtype=np.float64)
+    odds = (rows - counts[:-1]) * (hits - counts[:-1])
+    odds = odds / ((counts[1:]) * (all_rows - rows - hits + counts[1:]))
+    log_mass = np.append(0.0, np.log(odds).cumsum())
+    mass = np.exp(log_mass - log_mass.max())
+    kept = mass > mass.max() * 1e-30
+    return counts[kept], mass[kept] / mass[kept].sum()
+
+
+def _upper_tails(
+    parts: list[tuple[FloatArray, FloatArray]],
+    sign: float,
+    value: float,
+    tolerance: float,
+    sigma: float,
+) -> tuple[float, float]:
+    """Probabilities that a sum, times a sign, is above a value, and that it is not below it."""
+    halves = [(np.zeros(1), np.ones(1)), (np.zeros(1), np.ones(1))]
+    for values, mass in parts:
+        smaller = int(len(halves[1][0]) < len(halves[0][0]))
+        if len(halves[smaller][0]) * len(values) > _MOST_ATOMS:
+            return _lattice_tails(parts, sign, value, sigma)
+        sums, shares = halves[smaller]
+        sums = np.add.outer(sums, sign * values).reshape(-1)
+        halves[smaller] = (sums, np.multiply.outer(shares, mass).reshape(-1))
+    return _tails(halves[0], halves[1], value, tolerance)
+
+
+def _lattice_tails(
+    parts: list[tuple[FloatArray, FloatArray]], sign: float, value: float, sigma: float
+) -> tuple[float, float]:
+    """The same by convolution on a ring of points, one of which is the value."""
+    width = 2 * _REACH * sigma / _POINTS
+    # a quarter of the ring lies above the value: what is below it needs the rest, lest it comes round
+    spectrum, start = np.ones(_POINTS // 2 + 1, dtype=np.complex128), min(value, 10 * sigma)
+    for values, mass in parts:
+        spectrum *= np.fft.rfft(_on_lattice((sign * values - start) / width, mass))
+        start = 0.0
+    mass = np.fft.irfft(spectrum, _POINTS)[: _POINTS // 4]
+    above = max(0.0, float(mass[1:].sum()))
+    return above, above + max(0.0, float(mass[0]))
 
 
 def _n_atoms(number: Any) -> Any:

@@ -14,6 +14,8 @@ from pandas_tba.scoring.tempering import check_t
 
 FloatArray = npt.NDArray[np.float64]
 
+_TIE = 1e-12  # of logarithms: gains this close differ by rounding alone
+_LARGEST = 1e12  # exponent, beyond which the differences between probabilities are lost
 _SUM = 1e-6  # how far the probabilities of a row may be from adding up to one
 
 
@@ -40,7 +42,8 @@ def decide(
     -------
     Series or ndarray, shape (n,)
         Labels, on the index of the DataFrame and named y_pred; for an array the numbers of the
-        columns. Of classes that are equally good the first.
+        columns. Of classes that are equally good the last, so that of two classes the second wins
+        at its threshold and above.
 
     Raises
     ------
@@ -69,7 +72,12 @@ def decide(
     labels = probabilities.columns if is_frame else pd.RangeIndex(values.shape[1])
     gain = exponent * np.log(_prevalence_of(prevalence, labels))
     with np.errstate(divide="ignore"):
-        chosen = (np.log(values) + (gain - gain.max())).argmax(axis=1)
+        gains = np.log(values) + (gain - gain.max())
+    is_best = gains >= gains.max(axis=1, keepdims=True) - _TIE
+    if abs(exponent) > _LARGEST:  # the gains have lost the probabilities to rounding
+        likeliest = np.where(is_best, values, 0.0)
+        is_best = likeliest >= likeliest.max(axis=1, keepdims=True)
+    chosen = values.shape[1] - 1 - is_best[:, ::-1].argmax(axis=1)
     if not is_frame:
         return chosen
     return pd.Series(labels.take(chosen), index=probabilities.index, name="y_pred")

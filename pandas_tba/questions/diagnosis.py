@@ -12,7 +12,8 @@ import pandas as pd
 from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.errors import InputError
 from pandas_tba.frames.values import plain_series
-from pandas_tba.inference.intervals import check_level, check_replicates, resampled
+from pandas_tba.inference.contrasts import slope_limits
+from pandas_tba.inference.intervals import check_level
 from pandas_tba.scoring.results import (
     Exponent,
     absent_classes,
@@ -36,14 +37,13 @@ _DIAGNOSIS = (
     "slope",
     "slope_low",
     "slope_high",
-    "n_undefined",
     "reading",
     "costliest",
     "cost",
     "reason",
 )
 _READINGS = ("weaker on common classes", "even", "weaker on rare classes")
-_FEW_ROWS = 20
+_FEW_ROWS = 10
 _TEXT = ("reading", "costliest", "reason")
 
 
@@ -52,8 +52,6 @@ def diagnose(
     *,
     t: Exponent = 0.5,
     level: float = 0.95,
-    n_replicates: int = 2000,
-    generator: np.random.Generator | int | None = None,
 ) -> pd.DataFrame:
     """On which classes each group or model is weak, and which one costs it most.
 
@@ -65,51 +63,51 @@ def diagnose(
         Exponent; weights are each group's own. A list adds the last level ``t``.
     level : float, default 0.95
         Level of the interval of the slope.
-    n_replicates : int, default 2000
-        Times that the rows of each group are drawn anew for that interval.
-    generator : numpy Generator or int, optional
-        Draws them; a Generator or a seed makes the interval repeatable.
 
     Returns
     -------
     DataFrame
-        Columns n, min_support, n_absent, score; slope, the derivative of the score by t, with
-        slope_low and slope_high; n_undefined, replicates that lacked a class and are left out;
-        reading: ``weaker on rare classes`` where the interval lies above 0, ``weaker on common
-        classes`` where it lies below, else ``even``; nothing where a class has fewer than 20 rows,
-        since resampling so few makes the interval too narrow; costliest, the class whose errors
-        take most from the score, and cost, how much: weight times (1 - recall); reason, empty
-        unless undefined or not read.
+        Columns n, min_support, n_absent, score; slope, the derivative of the score by t, with its
+        limits slope_low and slope_high; reading: ``weaker on rare classes`` where the interval lies
+        above 0, ``weaker on common classes`` where it lies below, else ``even``; nothing where a class
+        has fewer than 10 rows, for which the limits were not tried; costliest, the class whose errors
+        take most from the score, and cost, how much: weight times (1 - recall); reason, empty unless
+        undefined or not read.
 
     Raises
     ------
     InputError
         If the counts are weighted, or an argument has a value that cannot be used.
 
+    Notes
+    -----
+    The slope is a contrast of the recalls, sum c_k r_k with c_k = w_k (ln p_k - sum w ln p), whose
+    coefficients add up to 0. Its limits join the Wilson limits of the recalls, and the variance that
+    the class shares have since they were counted.
+
+    References
+    ----------
+    Zou and Donner 2008, doi:10.1002/sim.3095.
+
     Examples
     --------
     >>> import pandas_tba as tba
     >>> counts = tba.ConfusionCounts.from_matrix([[880, 20], [60, 40]])
-    >>> tba.diagnose(counts, generator=0)[["reading", "costliest", "cost"]].round(3)
+    >>> tba.diagnose(counts)[["reading", "costliest", "cost"]].round(3)
                       reading costliest  cost
     0  weaker on rare classes         1  0.15
     """
     check_counts(counts)
     exponents, is_list = exponents_of(t)
     check_names(counts, [*size_names(counts), *_DIAGNOSIS, *(["t"] if is_list else [])])
-    _check_resampling(counts, level, n_replicates)
+    if counts.is_weighted:
+        raise InputError(
+            "diagnose() has no limits for weighted counts. Ask metrics(counts, metrics=['tba', "
+            "'tba_slope']) for the slope without its interval."
+        )
+    check_level(level)
     support, hits = of_classes(counts, counts.support), of_classes(counts, counts.hits)
-    recall = ratio(hits, support)
-    slopes: list[list[FloatArray]] = [[] for _ in exponents]
-    for drawn in resampled(hits, support, n_replicates=n_replicates, generator=generator):
-        lacks = (drawn[1] == 0).any(axis=2)
-        for held, exponent in zip(slopes, exponents, strict=True):
-            slope = tempered_slope(ratio(*drawn), drawn[1].astype(np.float64), exponent)
-            held.append(np.where(lacks, np.nan, slope))
-    parts = [
-        _diagnosed(counts, recall, support, exponent, np.concatenate(held), level)
-        for exponent, held in zip(exponents, slopes, strict=True)
-    ]
+    parts = [_diagnosed(counts, hits, support, exponent, level) for exponent in exponents]
     values = sizes(counts, support)
     values |= {name: np.stack([part[name] for part in parts], axis=1) for name in _DIAGNOSIS}
     table = pd.DataFrame(
@@ -121,19 +119,14 @@ def diagnose(
 
 
 def _diagnosed(
-    counts: ConfusionCounts,
-    recall: FloatArray,
-    support: FloatArray,
-    t: float,
-    slopes: FloatArray,
-    level: float,
+    counts: ConfusionCounts, hits: FloatArray, support: FloatArray, t: float, level: float
 ) -> dict[str, npt.NDArray[Any]]:
-    """Columns of `diagnose` at one t, each (G,), from replicates of the slope (B, G)."""
+    """Columns of `diagnose` at one t, each (G,)."""
+    recall = ratio(hits, support)
     score, slope = tempered_mean(recall, support, t), tempered_slope(recall, support, t)
-    low, high, n_undefined = _quantiles(slopes, np.isnan(slope), level)
-    # resampling few rows shows too little of what chance can do
+    low, high = slope_limits(hits, support, t, level)
     smallest = support.min(axis=1, initial=np.inf)
-    is_unread = np.isnan(low) | (smallest < _FEW_ROWS)
+    is_unread = np.isnan(slope) | (smallest < _FEW_ROWS)
     readings = [
         "" if unread else _READINGS[1 + int(left > 0) - int(right < 0)]
         for left, right, unread in zip(low, high, is_unread, strict=True)
@@ -144,34 +137,11 @@ def _diagnosed(
         for few, rows in zip(smallest < _FEW_ROWS, support, strict=True)
     ]
     costliest, cost = _costs(classes, recall, support, t)
-    columns = (score, slope, low, high, n_undefined, readings, costliest, cost, reasons)
+    columns = (score, slope, low, high, readings, costliest, cost, reasons)
     return {
         name: np.asarray(held, dtype=object if name in _TEXT else None)
         for name, held in zip(_DIAGNOSIS, columns, strict=True)
     }
-
-
-def _check_resampling(counts: ConfusionCounts, level: float, n_replicates: int) -> None:
-    if counts.is_weighted:
-        raise InputError(
-            "diagnose() draws rows anew, which weighted counts do not allow. Ask "
-            "metrics(counts, metrics=['tba', 'tba_slope']) for the slope without its interval."
-        )
-    check_level(level)
-    check_replicates(n_replicates)
-
-
-def _quantiles(
-    slopes: FloatArray, is_undefined: npt.NDArray[np.bool_], level: float
-) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int_]]:
-    """Limits that leave (1 - level) / 2 outside on either side, and how many slopes are NaN."""
-    is_nan = np.isnan(slopes)
-    low, high = np.full((2, slopes.shape[1]), np.nan)
-    known = ~(is_undefined | is_nan.all(axis=0))
-    tails = ((1 - level) / 2, (1 + level) / 2)
-    if known.any():
-        low[known], high[known] = np.nanquantile(slopes[:, known], tails, axis=0)
-    return low, high, is_nan.sum(axis=0)
 
 
 def _costs(

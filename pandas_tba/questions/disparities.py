@@ -13,19 +13,33 @@ import pandas as pd
 from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.errors import InputError, listed, nearest, shown
 from pandas_tba.inference.contrasts import Difference, common_difference, own_difference
-from pandas_tba.inference.intervals import check_level, check_replicates, generator_of
-from pandas_tba.inference.measures import (
+from pandas_tba.inference.group_tests import (
+    Adjustment,
+    GroupTests,
+    draw_from_rest,
+    p_values_of,
+    pairwise_p_values,
+)
+from pandas_tba.inference.intervals import check_level
+from pandas_tba.inference.permutations import (
+    check_draws,
+    drawn_hits,
+    draws_at_a_time,
+    n_draws,
+    seed_of,
+)
+from pandas_tba.inference.pvalues import check_adjust
+from pandas_tba.inference.recall_means import (
     Measure,
+    Sums,
     check_min_support,
     comparable_metrics,
     group_names,
     measure_of,
     models_of,
-    spread_of,
     undefined_groups,
 )
-from pandas_tba.inference.pvalues import holm, normal_limit
-from pandas_tba.inference.sums import Sums
+from pandas_tba.inference.spreads import spread_limits, spread_of
 from pandas_tba.questions.intervals import with_axes
 from pandas_tba.scoring.metrics import Metric
 from pandas_tba.scoring.results import (
@@ -47,10 +61,10 @@ Codes = npt.NDArray[np.intp]
 _KEYWORDS = ("pooled", "largest", "rest")
 _DISPARITY = ("score", "difference", "low", "high", "ratio", "p_value", "p_adjusted",
               "own_difference", "rate_part", "mix_part", "reason")  # fmt: skip
-_GAP = ("gap", "gap_low", "gap_high", "best", "worst", "n_groups", "n_undetermined",
-        "expected_if_equal", "p_value", "left_out", "reason")  # fmt: skip
-_DRAWS_AT_A_TIME = 4_000_000
-_NOISE = 1e-12  # a limit that is met to the last digits is met
+_GAP = ("gap", "low", "high", "gap_corrected", "expected_if_equal", "p_value", "best", "worst",
+        "ratio", "ratio_low", "ratio_high", "bound_low", "bound_high", "n_groups", "n_undetermined",
+        "left_out", "reason")  # fmt: skip
+_NOISE = 1e-9  # gaps this close are equal but for rounding
 
 
 def disparity(
@@ -62,6 +76,9 @@ def disparity(
     prevalence: Prevalence = "pooled",
     min_support: int = 0,
     level: float = 0.95,
+    adjust: Adjustment = "max_t",
+    n_replicates: int | None = None,
+    generator: np.random.Generator | int | None = None,
 ) -> pd.DataFrame:
     """Differences of each group from a reference, with limits and p-values.
 
@@ -145,6 +162,8 @@ def disparity(
     exponents, is_list = exponents_of(t)
     chosen, is_several = comparable_metrics(counts, metrics)
     check_level(level)
+    check_adjust(adjust)
+    check_draws(n_replicates)
     at = _reference(counts, reference)
     check_min_support(min_support)
     names = [*size_names(counts), *_DISPARITY]
@@ -153,24 +172,48 @@ def disparity(
     columns = {
         name: np.repeat(column, len(chosen) * len(exponents)) for name, column in start.items()
     }
-    parts = []
+    parts, tests = [], []
     for metric in chosen:
         measure = measure_of(counts, metric, prevalence, exponents)
         sides = _sides(counts, measure, at, min_support, is_whole=reference == "pooled")
-        parts.append([_compared(counts, sides, value, level) for value in measure.exponents])
+        found = [_difference(sides, value) for value in measure.exponents]
+        parts.append([_compared(counts, sides, one, value, level)
+                      for one, value in zip(found, measure.exponents, strict=True)])  # fmt: skip
+        tests.append(_tests(counts, sides, found, at))
     shape = (len(counts), len(exponents))
     for name in parts[0][0]:
         by_metric = [np.stack([found[name] for found in part], axis=1) for part in parts]
-        columns[name] = np.stack([np.broadcast_to(x, shape) for x in by_metric], axis=1).reshape(-1)
-    columns["p_adjusted"] = holm(columns["p_value"])
+        columns[name] = _in_rows(by_metric, shape)
+    tested = p_values_of(tests, adjust, n_replicates, seed_of(generator))
+    columns["p_value"] = _in_rows(tested.p_values, shape)
+    columns["p_adjusted"] = _in_rows(tested.adjusted, shape)
     columns["reason"] = pd.Series(columns["reason"], dtype="str").array
     axes = _axes(chosen, exponents, is_several=is_several, is_list=is_list)
     table = pd.DataFrame({name: columns[name] for name in names}, index=with_axes(counts, axes))
     described(table, counts, t, prevalence).attrs["tba"] |= {
         "level": level,
         "reference": str(reference),
+        "adjust": str(tested.adjust),
     }
     return table
+
+
+def _in_rows(by_metric: list[npt.NDArray[Any]], shape: tuple[int, int]) -> npt.NDArray[Any]:
+    """Values (G, T) of each metric, in the order of the rows of the table."""
+    return np.stack([np.broadcast_to(held, shape) for held in by_metric], axis=1).reshape(-1)
+
+
+def _tests(
+    counts: ConfusionCounts, sides: _Sides, differences: list[Difference], at: Codes | None
+) -> GroupTests:
+    """What the p-values of one metric are made from."""
+    is_asked = ~(sides.left_out | sides.is_reference)
+    known = [is_asked & ~np.isnan(found.estimate) for found in differences]
+    compared, equal = np.stack(known, axis=1), sides.measure.under_equality()
+    if at is not None:
+        return GroupTests(differences, compared, pairwise_p_values(equal, compared, at), [])
+    drawn = draw_from_rest(equal, compared, models_of(counts), is_whole=sides.is_whole)
+    return GroupTests(differences, compared, np.full(compared.shape, np.nan), drawn)
 
 
 def _axes(
@@ -220,6 +263,7 @@ class _Sides(NamedTuple):
     others: Sums
     is_reference: BoolArray
     left_out: BoolArray
+    is_whole: bool
 
 
 def _sides(
@@ -235,16 +279,15 @@ def _sides(
         reference = others = measure.sums.at(at)
         is_reference[at[at >= 0]] = True
     left_out = measure.is_small(min_support) & ~is_reference
-    return _Sides(measure, reference, others, is_reference, left_out)
+    return _Sides(measure, reference, others, is_reference, left_out, is_whole)
 
 
 def _compared(
-    counts: ConfusionCounts, sides: _Sides, t: float, level: float
+    counts: ConfusionCounts, sides: _Sides, found: Difference, t: float, level: float
 ) -> dict[str, npt.NDArray[Any]]:
     """Columns of one metric at one t, each (G,)."""
-    measure, reference, _, is_reference, left_out = sides
-    found = _difference(sides, t)
-    low, high = found.limits(normal_limit(level))
+    measure, reference, _, is_reference, left_out, _ = sides
+    low, high = found.limits(level)
     score, of_reference = measure.score(measure.sums, t), measure.score(reference, t)
     own = [tempered_mean(side.recall(), side.support, t) for side in (measure.sums, reference)]
     rate, mix = _parts(measure.sums, reference, t)
@@ -253,7 +296,6 @@ def _compared(
         "low": np.where(is_reference, found.estimate, low),
         "high": np.where(is_reference, found.estimate, high),
         "ratio": ratio(score, of_reference),
-        "p_value": np.where(is_reference, np.nan, found.p_values()),
         "own_difference": own[0] - own[1],
         "rate_part": rate,
         "mix_part": mix,
@@ -316,7 +358,8 @@ def gap(
     metrics: str | Metric | Iterable[str | Metric] | None = None,
     prevalence: Prevalence = "pooled",
     min_support: int = 0,
-    n_replicates: int = 2000,
+    level: float = 0.95,
+    n_replicates: int | None = None,
     generator: np.random.Generator | int | None = None,
 ) -> pd.DataFrame:
     """Distance between the best and the worst group, and what chance alone would give.
@@ -366,23 +409,26 @@ def gap(
     exponents, is_list = exponents_of(t)
     chosen, is_several = comparable_metrics(counts, metrics)
     check_min_support(min_support)
-    check_replicates(n_replicates)
-    random = generator_of(generator)
+    check_level(level)
+    check_draws(n_replicates)
+    seed = seed_of(generator)
     place, n_models = models_of(counts)
     measures = [measure_of(counts, metric, prevalence, exponents) for metric in chosen]
     rows = []
     for model in range(n_models):
         for measure in measures:
             among, left_out = measure.parted(place == model, min_support)
+            drawn = _drawn_gaps(measure.at(among), n_replicates, seed)
             found = [
-                _gap_row(counts, measure, among, left_out, value, n_replicates, random)
-                for value in measure.exponents
+                _gap_row(counts, measure, among, left_out, value, level, drawn.get(at))
+                for at, value in enumerate(measure.exponents)
             ]
             rows += found * (1 if len(found) == len(exponents) else len(exponents))
     pooled = counts.pooled()
     axes = _axes(chosen, exponents, is_several=is_several, is_list=is_list)
     table = pd.DataFrame(_gap_columns(rows)).set_axis(with_axes(pooled, axes))
-    return described(table, counts, t, prevalence)
+    described(table, counts, t, prevalence).attrs["tba"] |= {"level": level}
+    return table
 
 
 def _gap_row(
@@ -391,44 +437,54 @@ def _gap_row(
     among: Codes,
     left_out: Codes,
     t: float,
-    n_replicates: int,
-    generator: np.random.Generator,
+    level: float,
+    drawn: FloatArray | None,
 ) -> tuple[Any, ...]:
-    spread = spread_of(measure, among, t)
+    """Values of the columns of `gap` for one metric at one t."""
+    spread, limits = spread_of(measure, among, t), spread_limits(measure, among, t, level)
     expected = p_value = math.nan
     reason = ""
     if len(among) < 2:
         reason = "fewer than two groups"
     elif spread.n_undetermined:
         reason = undefined_groups(counts, measure, among, t)
-    elif counts.is_weighted:
-        reason = "weighted rows cannot be drawn"
+    elif drawn is None:
+        reason = _no_draws(measure)
     else:
-        drawn = _drawn_gaps(measure, among, t, n_replicates, generator)
         expected = float(drawn.mean())
-        p_value = float(((drawn >= spread.gap - _NOISE).sum() + 1) / (n_replicates + 1))
+        p_value = float(((drawn >= spread.gap - _NOISE).sum() + 1) / (len(drawn) + 1))
+    corrected = math.sqrt(max(0.0, spread.gap**2 - expected**2)) if drawn is not None else math.nan
     best, worst = group_names(counts, (spread.best, spread.worst))
-    names = listed(group_names(counts, left_out))
-    return (spread.gap, spread.low, spread.high, best, worst, len(among), spread.n_undetermined,
-            expected, p_value, names, reason)  # fmt: skip
+    return (spread.gap, limits.low, limits.high, corrected, expected, p_value, best, worst,
+            spread.ratio, limits.ratio_low, limits.ratio_high, spread.bound_low, spread.bound_high,
+            len(among), spread.n_undetermined, listed(group_names(counts, left_out)),
+            reason)  # fmt: skip
 
 
-def _drawn_gaps(
-    measure: Measure, groups: Codes, t: float, n_replicates: int, generator: np.random.Generator
-) -> FloatArray:
-    """Gaps of groups of these sizes that have the recalls of all of them together."""
-    hits, support = measure.sums.hits[groups], measure.sums.support[groups]
-    recall = (hits.sum(axis=0) + 0.5) / (support.sum(axis=0) + 1.0)
-    shares = measure.shares(measure.sums)[groups]
-    weights = class_weights(shares, t=t) / np.maximum(support, 1.0)
-    rows = support.astype(np.int64)
-    step = max(1, _DRAWS_AT_A_TIME // max(1, rows.size))
-    found = []
-    for start in range(0, n_replicates, step):
-        size = (min(step, n_replicates - start), *rows.shape)
-        scores = (generator.binomial(rows, recall, size=size) * weights).sum(axis=2)
-        found.append(scores.max(axis=1) - scores.min(axis=1))
-    return np.concatenate(found)
+def _no_draws(measure: Measure) -> str:
+    """Why equal groups cannot be drawn."""
+    if measure.sums.squared is not None:
+        return "weighted rows cannot be drawn"
+    if measure.prevalence is None:
+        return "own weights differ, so groups of equal recalls have unequal scores"
+    return "a class has a billion rows or more, too many to draw"
+
+
+def _drawn_gaps(measure: Measure, n_replicates: int | None, seed: int) -> dict[int, FloatArray]:
+    """Gaps of equal groups of these sizes, by the place of the exponent where they can be drawn."""
+    found: dict[int, FloatArray] = {}
+    for means in measure.under_equality():
+        hits, support = means.sums.parts()
+        if len(support) < 2:
+            continue
+        size = n_draws(n_replicates, hits.size)
+        per_row = [weights / np.maximum(support, 1.0) for weights in means.weights]
+        gaps: list[list[FloatArray]] = [[] for _ in per_row]
+        for drawn in drawn_hits(hits, support, size, seed, draws_at_a_time(hits.size)):
+            for held, factor in zip(gaps, per_row, strict=True):
+                held.append(np.ptp(np.einsum("kgb,gk->gb", drawn, factor), axis=0))
+        found |= {at: np.concatenate(held) for at, held in zip(means.places, gaps, strict=True)}
+    return found
 
 
 def _gap_columns(rows: list[tuple[Any, ...]]) -> dict[str, Any]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.errors import InputError, counted, is_real, shown
-from pandas_tba.inference.measures import (
+from pandas_tba.inference.contrasts import Proportion, recalls_under
+from pandas_tba.inference.influence import Limits, clopper_pearson_at
+from pandas_tba.inference.intervals import check_level, within_bounds
+from pandas_tba.inference.recall_means import (
     Codes,
     Measure,
     check_min_support,
@@ -20,9 +23,9 @@ from pandas_tba.inference.measures import (
     group_names,
     measure_of,
     models_of,
-    spread_of,
     undefined_groups,
 )
+from pandas_tba.inference.spreads import spread_limits, spread_of
 from pandas_tba.scoring.metrics import Metric
 from pandas_tba.scoring.results import Prevalence, described, exponents_of
 
@@ -37,8 +40,8 @@ class Check:
     ----------
     table : DataFrame
         A row for each rule and what it was asked of: rule, metric, group (the worst one for rules
-        about all groups), value, limit, status ("pass", "fail" or "undetermined"), reason (why
-        the value is NaN, else empty).
+        about all groups), value, low and high (its confidence limits, NaN without a level), limit,
+        status ("pass", "fail" or "undetermined"), reason (why the value is NaN, else empty).
     left_out : DataFrame
         Groups that had less than the least support: metric, group.
 
@@ -71,7 +74,9 @@ class Check:
         parts = [f"{numbers.get(name, 0)} {name}" for name in ("pass", "fail", "undetermined")]
         bad = self.table[self.table["status"] != "pass"]
         faults = [
-            f"{row.rule} of {row.metric} {row.status}: {row.value:.4g}, limit {row.limit:g}"
+            f"{row.rule} of {row.metric} {row.status}: {row.value:.4g}"
+            + ("" if math.isnan(row.low) else f" ({row.low:.4g} to {row.high:.4g})")
+            + f", limit {row.limit:g}"
             + ("" if row.group is None else f", group {shown(row.group)}")
             + (f": {row.reason!s}" if row.reason else "")
             for row in bad.head(5).itertuples()
@@ -92,6 +97,7 @@ def check(
     t: float = 0.5,
     metrics: str | Metric | Iterable[str | Metric] | None = None,
     prevalence: Prevalence = "pooled",
+    level: float | None = 0.95,
 ) -> Check:
     """Judge groups by rules: for a test, a pipeline, or a release.
 
@@ -112,13 +118,16 @@ def check(
         Exponent of tba.
     metrics, prevalence
         As in `disparity`.
+    level : float or None, default 0.95
+        Confidence level of the limits that the rules are judged by; None judges the value alone.
 
     Returns
     -------
     Check
-        With ``table``, ``passed`` and ``raise_on_fail()``. Where a value is undefined the status is
-        "undetermined", which does not pass; or "fail" where the rule is broken whatever the recall
-        of the absent classes.
+        With ``table``, ``passed`` and ``raise_on_fail()``. The status is "pass" where all of the
+        interval keeps the rule, "fail" where none of it does, and else "undetermined", which does not
+        pass: there are too few rows to know. Where a value is undefined it never is "pass", and
+        "fail" only where the rule is broken whatever the recall of the absent classes.
 
     Raises
     ------
@@ -127,6 +136,11 @@ def check(
 
     Notes
     -----
+    Gap and ratio have the limits of `gap`. Those of min_score are the Wilson limit below, at
+    `level`: that all groups pass by chance is no likelier than that the worst one does. Above, they
+    are Clopper-Pearson limits that hold for all groups together (Sidak), so that many groups do not
+    make a failure likelier. Both take the rows as independent.
+
     At t = 0, and where groups have equal class shares, pooled and own weights give the same score.
     At t = 1 own weights give the accuracy of the group, and pooled ones do not: pass
     ``prevalence="own"`` to ask for a least accuracy.
@@ -141,6 +155,8 @@ def check(
     exponents = exponents_of([t])[0]
     chosen, _ = comparable_metrics(counts, metrics)
     check_min_support(min_support)
+    if level is not None:
+        check_level(level)
     limits = {"max_gap": max_gap, "min_ratio": min_ratio, "min_score": min_score}
     rules = {name: _limit(name, value) for name, value in limits.items() if value is not None}
     if not rules:
@@ -158,13 +174,15 @@ def check(
         measure = measure_of(counts, metric, prevalence, exponents)
         for model in range(n_models):
             among, small = measure.parted(place == model, min_support)
-            judged = _judged(counts, measure, among, measure.exponents[0], rules)
+            judged = _judged(counts, measure, among, rules, level)
             found += [(_model(counts, place, model), metric.name, *row) for row in judged]
             left_out += [(_model(counts, place, model), metric.name, group) for group in small]
     table = _listing(
-        counts, found, ["model", "metric", "rule", "group", "value", "limit", "status", "reason"]
+        counts,
+        found,
+        ["model", "metric", "rule", "group", "value", "low", "high", "limit", "status", "reason"],
     )
-    described(table, counts, t, prevalence)
+    described(table, counts, t, prevalence).attrs["tba"] |= {"level": level}
     return Check(table, _listing(counts, left_out, ["model", "metric", "group"]))
 
 
@@ -181,44 +199,97 @@ def _model(counts: ConfusionCounts, place: Codes, model: int) -> Hashable:
     return counts.key_groups.keep([0]).values(int(np.flatnonzero(place == model)[0]))
 
 
+class _Value(NamedTuple):
+    """What a rule is about: group or -1, the value and its limits, why it is undefined."""
+
+    group: int
+    value: float
+    low: float
+    high: float
+    reason: str
+
+
 def _judged(
-    counts: ConfusionCounts, measure: Measure, groups: Codes, t: float, rules: dict[str, float]
-) -> list[tuple[str, int, float, float, str, str]]:
-    """Rule, group or -1, value, limit, status and reason of each rule for the groups of one model."""
-    why = ""
-    spread = spread_of(measure, groups, t)
+    counts: ConfusionCounts,
+    measure: Measure,
+    groups: Codes,
+    rules: dict[str, float],
+    level: float | None,
+) -> list[tuple[Any, ...]]:
+    """Rule, group or -1, value, limits, limit, status and reason of each for the groups of one model."""
     found = []
-    if math.isnan(spread.gap):
-        why = (
-            undefined_groups(counts, measure, groups, t)
-            if len(groups) > 1
-            else "fewer than two groups"
-        )
-    if "max_gap" in rules:
-        limit = rules["max_gap"]
-        status = _status(spread.gap <= limit + _NOISE, spread.gap, spread.low > limit + _NOISE)
-        found.append(("max_gap", spread.worst, spread.gap, limit, status, why))
-    if "min_ratio" in rules:
-        limit = rules["min_ratio"]
-        status = _status(spread.ratio >= limit - _NOISE, spread.ratio, False)
-        no_ratio = "both are 0" if math.isnan(spread.ratio) else ""
-        found.append(("min_ratio", spread.worst, spread.ratio, limit, status, why or no_ratio))
-    if "min_score" in rules:
-        limit = rules["min_score"]
-        scores, most = measure.score(measure.sums, t), measure.bounds(t)[1]
-        for group in groups.tolist():
-            score = float(scores[group])
-            status = _status(score >= limit - _NOISE, score, bool(most[group] < limit - _NOISE))
-            lacks = measure.reason(counts, group) if math.isnan(score) else ""
-            found.append(("min_score", group, score, limit, status, lacks))
+    for rule, limit in rules.items():
+        values = (_scores if rule == "min_score" else _spread)(counts, measure, groups, rule, level)
+        for held in values:
+            status = _status(held, limit, is_most=rule == "max_gap")
+            shown_limits = (held.low, held.high) if level is not None else (math.nan, math.nan)
+            found.append((rule, held.group, held.value, *shown_limits, limit, status, held.reason))
     return found
 
 
-def _status(is_met: bool, value: float, is_broken: bool) -> str:  # noqa: FBT001
-    """Status of a rule; `is_broken` whatever the undefined parts are."""
-    if math.isnan(value):
-        return "fail" if is_broken else "undetermined"
-    return "pass" if is_met else "fail"
+def _spread(
+    counts: ConfusionCounts, measure: Measure, groups: Codes, rule: str, level: float | None
+) -> list[_Value]:
+    """The gap or the ratio of some groups."""
+    t = measure.exponents[0]
+    spread = spread_of(measure, groups, t)
+    reason = ""
+    if len(groups) < 2:
+        reason = "fewer than two groups"
+    elif spread.n_undetermined:
+        reason = undefined_groups(counts, measure, groups, t)
+    elif rule == "min_ratio" and math.isnan(spread.ratio):
+        reason = "both are 0"
+    value, low, high = spread.gap, spread.bound_low, spread.bound_high
+    if rule == "min_ratio":
+        value, low, high = spread.ratio, 0.0, 1.0
+    if level is not None:
+        limits = spread_limits(measure, groups, t, level)
+        low, high = (limits.low, limits.high) if rule == "max_gap" else limits[2:]
+    elif not math.isnan(value):
+        low = high = value
+    return [_Value(spread.worst, value, low, high, reason)]
+
+
+def _scores(
+    counts: ConfusionCounts, measure: Measure, groups: Codes, _: str, level: float | None
+) -> list[_Value]:
+    """The scores of some groups."""
+    t = measure.exponents[0]
+    scores = measure.score(measure.sums, t)
+    low, high = measure.bounds(t) if level is None else _score_limits(measure, len(groups), level)
+    return [
+        _Value(
+            group,
+            float(scores[group]),
+            float(low[group]),
+            float(high[group]),
+            measure.reason(counts, group) if math.isnan(scores[group]) else "",
+        )
+        for group in groups.tolist()
+    ]
+
+
+def _score_limits(measure: Measure, n_groups: int, level: float) -> Limits:
+    """Low limits of each group alone, and high ones of all of them together."""
+    t, sums = measure.exponents[0], measure.sums
+    reference = sums if measure.prevalence is None else measure.reference
+    recalls = recalls_under(sums, measure.shares(sums), reference)
+    share, tail = Proportion.of(recalls, t), (1.0 - level) / 2.0
+    of_all = 1.0 - (1.0 - tail) ** (1.0 / max(1, n_groups))
+    limits = share.limits(tail)[0], share.limits(of_all, clopper_pearson_at)[1]
+    return within_bounds(limits, recalls, t)
+
+
+def _status(held: _Value, limit: float, *, is_most: bool) -> str:
+    """Status of a rule: by all of the interval, from its low to its high end."""
+    low, high = held.low, held.high
+    if is_most:  # the same as asking for at least the negative
+        low, high, limit = -high, -low, -limit
+    if high < limit - _NOISE:
+        return "fail"
+    is_known = not math.isnan(held.value)
+    return "pass" if is_known and low >= limit - _NOISE else "undetermined"
 
 
 def _listing(
@@ -233,6 +304,8 @@ def _listing(
             held[:] = group_names(counts, held)
         kind: dict[str, Any] = {
             "value": np.float64,
+            "low": np.float64,
+            "high": np.float64,
             "limit": np.float64,
             "group": object,
             "model": object,

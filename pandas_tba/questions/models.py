@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -24,7 +24,7 @@ from pandas_tba.inference.paired import (
     scaled,
     tempered_difference,
 )
-from pandas_tba.inference.pvalues import ADJUSTMENTS, paired_mid_p
+from pandas_tba.inference.pvalues import adjusted_one_by_one, paired_mid_p
 from pandas_tba.questions.intervals import with_axes
 from pandas_tba.scoring.metrics import Metric, evaluate, find_metrics
 from pandas_tba.scoring.results import (
@@ -171,7 +171,7 @@ def compare(
     check_level(level)
     _check_margin(margin)
     if adjust is not None:
-        check_choice("adjust", adjust, ADJUSTMENTS)
+        check_choice("adjust", adjust, ("holm", "fdr_bh"))
     counts: Any = pairs  # has the parts of ConfusionCounts that tables ask for
     _check_metrics(counts, chosen)
     axes: list[Any] = []
@@ -182,7 +182,7 @@ def compare(
     asked = _Question(pairs, exponents, prevalence, level, margin)
     parts = [_compared(asked, metric) for metric in chosen]
     if adjust is not None:
-        _adjust(parts, ADJUSTMENTS[adjust])
+        _adjust(parts, adjust)
     columns = _columns(asked, parts, names)
     table = described(pd.DataFrame(columns, index=with_axes(counts, axes)), counts, t, prevalence)
     if margin is not None:
@@ -434,14 +434,12 @@ def _named_causes(
     return {at: ", ".join(texts) for at, texts in found.items()}
 
 
-def _adjust(
-    parts: list[dict[str, npt.NDArray[Any]]], method: Callable[[FloatArray], FloatArray]
-) -> None:
+def _adjust(parts: list[dict[str, npt.NDArray[Any]]], adjust: str) -> None:
     """Add p_adjusted: each test counts once, however many rows of the table show it."""
     tests = [
         np.where(np.isnan(part["p_value"]), part["p_difference"], part["p_value"]) for part in parts
     ]
-    adjusted = method(np.concatenate([test.reshape(-1) for test in tests]))
+    adjusted = adjusted_one_by_one(np.concatenate([test.reshape(-1) for test in tests]), adjust)
     ends = np.cumsum([test.size for test in tests])[:-1]
     for part, test, found in zip(parts, tests, np.split(adjusted, ends), strict=True):
         part["p_adjusted"] = found.reshape(test.shape)

@@ -12,21 +12,24 @@ import pandas as pd
 from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.counts.groups import Groups
 from pandas_tba.errors import InputError, shown
-from pandas_tba.inference.contrasts import common_difference
+from pandas_tba.inference.contrasts import Difference, common_difference, equality_coefficients
+from pandas_tba.inference.group_tests import Adjustment, Drawn, GroupTests, Tested, p_values_of
+from pandas_tba.inference.influence import clopper_pearson_at
 from pandas_tba.inference.intervals import check_level
-from pandas_tba.inference.measures import (
+from pandas_tba.inference.permutations import Contrasts, check_draws, seed_of
+from pandas_tba.inference.pvalues import check_adjust
+from pandas_tba.inference.recall_means import (
     Measure,
+    Sums,
     check_min_support,
     comparable_metrics,
     joined,
     measure_of,
     models_of,
 )
-from pandas_tba.inference.pvalues import holm, normal_limit
-from pandas_tba.inference.sums import Sums
 from pandas_tba.scoring.metrics import find_metrics
 from pandas_tba.scoring.results import described, texts
-from pandas_tba.scoring.tempering import check_t
+from pandas_tba.scoring.tempering import check_t, class_weights
 
 FloatArray = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
@@ -39,6 +42,9 @@ def slices(
     t: float = 0.5,
     min_support: int = 0,
     level: float = 0.95,
+    adjust: Adjustment = "max_t",
+    n_replicates: int | None = None,
+    generator: np.random.Generator | int | None = None,
 ) -> pd.DataFrame:
     """Every combination of keys, up to a depth, against all other rows: the worst first.
 
@@ -85,6 +91,8 @@ def slices(
     comparable_metrics(counts, None)
     exponent = check_t(t)
     check_level(level)
+    check_adjust(adjust)
+    check_draws(n_replicates)
     check_min_support(min_support)
     if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
         raise InputError(f"`depth` must be a whole number of keys, 1 or more; got {shown(depth)}.")
@@ -92,9 +100,18 @@ def slices(
     models, n_models = models_of(counts)
     every = _every_slice(counts, measure, models, depth)
     large = np.flatnonzero(~every.measure.is_small(min_support))
-    sliced = _Slices(every.names[large], every.models[large], every.measure.at(large))
+    sliced = every.at(large)
     whole = measure.sums.totals(models, n_models).at(sliced.models)
-    columns = _columns(counts, sliced, whole, exponent, level)
+    rest = whole.without(sliced.measure.sums)
+    found = common_difference(
+        sliced.measure.sums, rest, whole.support, exponent, counted_on=sliced.measure.counted_on
+    )
+    compared = ~np.isnan(found.estimate)
+    drawn = _drawn(measure, models, sliced, whole, compared)
+    missing = np.full((len(compared), 1), np.nan)
+    tests = GroupTests([found], compared[:, None], missing, drawn)
+    tested = p_values_of([tests], adjust, n_replicates, seed_of(generator))
+    columns = _columns(counts, sliced, rest, found, tested, level)
     order = np.lexsort((columns["score"], columns["n_absent"] > 0, sliced.models))
     table = pd.DataFrame(
         {
@@ -105,23 +122,39 @@ def slices(
     if counts.key_groups.has_model:
         level_of_models = counts.key_groups.keep([0]).in_order()[0].index()
         table.index = level_of_models.take(sliced.models[order])
-    described(table, counts, exponent, "pooled").attrs["tba"] |= {"level": level, "depth": depth}
+    described(table, counts, exponent, "pooled").attrs["tba"] |= {
+        "level": level,
+        "depth": depth,
+        "adjust": str(tested.adjust),
+    }
     return table
 
 
 class _Slices(NamedTuple):
-    """Text and model of each slice, and the measure over them."""
+    """Text and model of each slice, the measure over them, and which groups (S, G) each holds."""
 
     names: npt.NDArray[Any]
     models: Codes
     measure: Measure
+    members: Any
+
+    def at(self, places: Codes) -> _Slices:
+        """Some of the slices."""
+        return _Slices(
+            self.names[places],
+            self.models[places],
+            self.measure.at(places),
+            self.members[places],
+        )
 
 
 def _every_slice(counts: ConfusionCounts, measure: Measure, models: Codes, depth: int) -> _Slices:
     """Combinations of up to `depth` keys, rolled up from the same counts."""
+    from scipy.sparse import csr_array, vstack
+
     has_model = counts.key_groups.has_model
     keys = range(has_model, len(counts.key_groups.names))
-    names, places, parts = [], [], []
+    names, places, parts, members = [], [], [], []
     for size in range(1, min(depth, len(keys)) + 1):
         for chosen in itertools.combinations(keys, size):
             kept = counts.key_groups.keep([*range(has_model), *chosen])
@@ -131,7 +164,34 @@ def _every_slice(counts: ConfusionCounts, measure: Measure, models: Codes, depth
             names.append(_texts(groups, has_model=has_model))
             places.append(model)
             parts.append(measure.totals(place, len(groups)))
-    return _Slices(np.concatenate(names), np.concatenate(places), joined(parts))
+            ones = np.ones(len(place), dtype=np.int64)
+            shape = len(groups), len(place)
+            members.append(csr_array((ones, (place, np.arange(len(place)))), shape=shape))
+    return _Slices(
+        np.concatenate(names), np.concatenate(places), joined(parts), vstack(members, format="csr")
+    )
+
+
+def _drawn(
+    measure: Measure,
+    models: Codes,
+    sliced: _Slices,
+    whole: Sums,
+    compared: npt.NDArray[np.bool_],
+) -> list[Drawn]:
+    """Contrasts of the slices of each model: groups are drawn, and summed to slices."""
+    if not measure.under_equality():
+        return []
+    weights = class_weights(whole.support, t=measure.exponents[0])
+    coefficients = equality_coefficients(sliced.measure.sums, whole, weights, is_whole=False)
+    coefficients[~compared] = np.nan
+    found = []
+    for model in np.unique(sliced.models).tolist():
+        rows, groups = np.flatnonzero(sliced.models == model), np.flatnonzero(models == model)
+        sums, members = measure.sums.at(groups), sliced.members[rows][:, groups]
+        contrasts = Contrasts(sums.hits, sums.support, coefficients[rows, None], members)
+        found.append(Drawn(rows, [0], contrasts))
+    return found
 
 
 def _texts(groups: Groups, *, has_model: bool) -> npt.NDArray[Any]:
@@ -146,14 +206,17 @@ def _texts(groups: Groups, *, has_model: bool) -> npt.NDArray[Any]:
 
 
 def _columns(
-    counts: ConfusionCounts, sliced: _Slices, whole: Sums, t: float, level: float
+    counts: ConfusionCounts,
+    sliced: _Slices,
+    rest: Sums,
+    found: Difference,
+    tested: Tested,
+    level: float,
 ) -> dict[str, npt.NDArray[Any]]:
+    """Columns of `slices`, each (S,)."""
     measure = sliced.measure
-    rest = whole.without(measure.sums)
-    found = common_difference(measure.sums, rest, whole.support, t, counted_on=measure.counted_on)
     n_compared = max(1, int((~np.isnan(found.estimate)).sum()))
-    low, high = found.limits(normal_limit(level ** (1 / n_compared)))
-    p_value = found.p_values()
+    low, high = found.limits(level ** (1 / n_compared), clopper_pearson_at)
     absent = measure.sums.support == 0
     smallest = np.where(absent, 0.0, measure.rows).min(axis=1, initial=measure.rows.max(initial=0))
     columns = {
@@ -162,12 +225,12 @@ def _columns(
         "weight": measure.sums.support.sum(axis=1),
         "min_support": smallest.astype(np.int64),
         "n_absent": absent.sum(axis=1),
-        "score": measure.score(measure.sums, t),
+        "score": measure.score(measure.sums, measure.exponents[0]),
         "difference": found.estimate,
         "low": low,
         "high": high,
-        "p_value": p_value,
-        "p_adjusted": holm(p_value),
+        "p_value": tested.p_values[0][:, 0],
+        "p_adjusted": tested.adjusted[0][:, 0],
     }
     columns["reason"] = _reasons(counts, measure, rest, columns["score"], found.estimate)
     if not counts.is_weighted:

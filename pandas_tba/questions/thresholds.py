@@ -298,8 +298,10 @@ def _best(
     is_absent = (steps.support == 0).any(axis=1)
     closed = class_weights(steps.support, t=t - 1)[:, 0]
     closed[is_absent | (not is_probability)] = np.nan
-    below = _first_of(steps.threshold < steps.spread(closed), steps)
-    at_closed = np.where(np.isnan(closed), np.nan, tba[below - 1])
+    # a score that equals the threshold but for rounding is positive, and the threshold is that score
+    last = _first_of(steps.threshold < steps.spread(closed) * (1.0 - _TIE), steps) - 1
+    at_closed = np.where(np.isnan(closed), np.nan, tba[last])
+    closed = np.minimum(closed, np.where(np.isnan(closed), np.nan, steps.threshold[last]))
     threshold = np.where(np.isnan(tba[best]), np.nan, steps.threshold[best])
     reasons = np.full(len(closed), "" if is_probability else _NO_PROBABILITIES, dtype=object)
     for group in np.flatnonzero(is_absent):

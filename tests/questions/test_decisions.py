@@ -75,7 +75,7 @@ def test_result_types_depend_on_the_argument_alone():
     frame = pd.DataFrame({0: [0.5], 1: [0.5]})
     assert isinstance(decide(frame, prevalence=[1, 1]), pd.Series)
     assert isinstance(decide(frame.to_numpy(), prevalence=[1, 1]), np.ndarray)
-    assert decide([[0.5, 0.5]], prevalence={0: 1, 1: 1}).tolist() == [0]  # the first of equals
+    assert decide([[0.5, 0.5]], prevalence={0: 1, 1: 1}).tolist() == [1]  # the last of equals
     assert len(decide(frame.iloc[:0], prevalence=[1, 1])) == 0
     nullable = frame.astype("Float64")
     assert decide(nullable, prevalence=[9, 1], t=0).tolist() == [1]
@@ -139,3 +139,13 @@ def test_errors_say_what_to_do(probabilities, prevalence, kind, text):
     with pytest.raises(kind) as caught:
         decide(probabilities, prevalence=prevalence)
     assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    ("p", "t", "prevalence"),
+    [(0.5, 1, [3, 7]), (0.6, 0.5, [4, 9]), (0.9, 0, [1, 9]), (0.1, 0, [9, 1])],
+)
+def test_the_positive_class_wins_at_its_threshold(p, t, prevalence):
+    below = np.nextafter(p, 0) - 1e-9
+    found = decide([[1 - p, p], [1 - below, below]], t=t, prevalence=prevalence)
+    assert found.tolist() == [1, 0]

@@ -162,6 +162,13 @@ def test_closed_form(t, expected):
     assert table.at[0, "distance"] == pytest.approx(table.at[0, "threshold"] - expected)
 
 
+def test_scores_that_tie_with_the_calibrated_threshold_are_positive():
+    truth, scores = [0] * 4 + [1] * 9, [0.2] * 3 + [0.6] * 6 + [0.8] * 4
+    row = best_threshold(truth, scores, pos_label=1, t=0.5).iloc[0]
+    assert row[["calibrated_threshold", "distance"]].tolist() == [0.6, 0.0]
+    assert row["calibrated_score"] == row["score"] == pytest.approx(0.9)  # 2/5 of 3/4, and 3/5
+
+
 def test_calibrated_scores_lose_next_to_nothing_at_the_closed_form():
     labels, scores, _ = simulated(100_000)
     table = best_threshold(labels, scores**2, pos_label="yes", t=0.5)  # no longer calibrated

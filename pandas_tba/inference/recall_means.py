@@ -1,8 +1,7 @@
-"""Metrics that groups can be compared by: each one a mean of recalls, over sums of rows."""
+"""Metrics that groups can be compared by: each one a mean of recalls, over hits and rows by class."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -12,7 +11,6 @@ import numpy.typing as npt
 
 from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.errors import InputError, listed, shown
-from pandas_tba.inference.sums import Sums
 from pandas_tba.scoring.metrics import METRICS, Metric, find_metrics
 from pandas_tba.scoring.results import (
     Prevalence,
@@ -21,18 +19,80 @@ from pandas_tba.scoring.results import (
     class_prevalence,
     of_classes,
 )
-from pandas_tba.scoring.tempering import ratio, tempered_bounds, tempered_mean
+from pandas_tba.scoring.tempering import class_weights, ratio, tempered_bounds, tempered_mean
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.intp]
+
+_NOISE = 1e-12  # of sums of weights in another order
+_MOST_ROWS = 10**9  # that numpy draws from
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Hits and rows of each class (G, K), or their weights.
+
+    Of weights the squares of both too, and the numbers of rows.
+    """
+
+    hits: FloatArray
+    support: FloatArray
+    squared: tuple[FloatArray, FloatArray, FloatArray] | None = None
+
+    def parts(self) -> tuple[FloatArray, ...]:
+        """All arrays, one after the other."""
+        return self.hits, self.support, *(self.squared or ())
+
+    @classmethod
+    def of(cls, parts: list[FloatArray]) -> Sums:
+        """The reverse of `parts`."""
+        return cls(parts[0], parts[1], (parts[2], parts[3], parts[4]) if len(parts) > 2 else None)
+
+    def at(self, place: npt.NDArray[np.intp]) -> Sums:
+        """Some of the groups; none, hence zero, where the place is -1."""
+        nothing = np.zeros((1, self.hits.shape[1]))
+        return Sums.of([np.concatenate([part, nothing])[place] for part in self.parts()])
+
+    def totals(self, place: npt.NDArray[np.intp], n_groups: int) -> Sums:
+        """Sums over the groups that share a place."""
+        found = []
+        for part in self.parts():
+            total = np.zeros((n_groups, part.shape[1]))
+            np.add.at(total, place, part)
+            found.append(total)
+        return Sums.of(found)
+
+    def without(self, part: Sums) -> Sums:
+        """What is left without a part; nothing where only the rounding of weights is left."""
+        found = []
+        for whole, less in zip(self.parts(), part.parts(), strict=True):
+            left = whole - less
+            found.append(np.where(left > _NOISE * whole, left, 0.0))
+        found[0] = np.minimum(found[0], found[1])
+        return Sums.of(found)
+
+    def recall(self) -> FloatArray:
+        """Recall of each class, NaN without rows."""
+        return ratio(self.hits, self.support)
+
+
+class EqualMeans(NamedTuple):
+    """Sums (G, K) of groups, and weights (G, K) under which they are equal if their recalls are.
+
+    ``places`` are those of the exponents that each of the weights belongs to.
+    """
+
+    places: list[int]
+    sums: Sums
+    weights: list[FloatArray]
 
 
 @dataclass(frozen=True)
 class Measure:
     """A metric as a mean of recalls: sums and rows (G, K), exponents, and what gives its weights.
 
-    ``prevalence`` (G, K) is None where each group has its own; ``counted_on`` are the rows (G,) that it
+    ``prevalence`` (G, K) is None where each group has its own; ``reference`` are the sums (G, K) that it
     was counted on, None where it was given. ``rows`` are numbers of rows, weighted or not.
     """
 
@@ -41,7 +101,40 @@ class Measure:
     rows: npt.NDArray[Any]
     exponents: list[float]
     prevalence: FloatArray | None = None
-    counted_on: FloatArray | None = None
+    reference: Sums | None = None
+
+    @property
+    def counted_on(self) -> FloatArray | None:
+        """Effective rows (G,) that the prevalence was counted on; None where it was given."""
+        if self.reference is None:
+            return None
+        counted = self.reference
+        squares = counted.support if counted.squared is None else counted.squared[1]
+        return ratio(counted.support.sum(axis=1) ** 2, squares.sum(axis=1))
+
+    def under_equality(self) -> list[EqualMeans]:
+        """What equal groups share: their recalls, and so every mean of them under common weights.
+
+        Groups of equal recalls need not have equal scores where each has weights of its own. Those with
+        t = 0 are common, and with t = 1 all rows are of one class: right or not.
+        """
+        if (
+            self.sums.squared is not None
+            or self.sums.support.sum(axis=0).max(initial=0) >= _MOST_ROWS
+        ):
+            return []
+        sums, shape = self.sums, self.sums.support.shape
+        if self.prevalence is not None:
+            weights = [class_weights(self.prevalence, t=t) for t in self.exponents]
+            places = list(range(len(weights)))
+            return [EqualMeans(places, sums, [np.broadcast_to(w, shape) for w in weights])]
+        whole = Sums(*(part.sum(axis=1, keepdims=True) for part in sums.parts()))
+        by_t = {0.0: sums, 1.0: whole}
+        return [
+            EqualMeans([at], by_t[t], [class_weights(np.ones(by_t[t].support.shape), t=0.0)])
+            for at, t in enumerate(self.exponents)
+            if t in by_t
+        ]
 
     def shares(self, sums: Sums) -> FloatArray:
         """What gives the class weights of some sums, (G, K)."""
@@ -69,13 +162,13 @@ class Measure:
 
     def at(self, place: Codes) -> Measure:
         """The same over some of the groups."""
-        prevalence, counted_on = self.prevalence, self.counted_on
+        prevalence, reference = self.prevalence, self.reference
         return replace(
             self,
             sums=self.sums.at(place),
             rows=self.rows[place],
             prevalence=None if prevalence is None else prevalence[place],
-            counted_on=None if counted_on is None else counted_on[place],
+            reference=None if reference is None else reference.at(place),
         )
 
     def parted(self, among: BoolArray, min_support: int) -> tuple[Codes, Codes]:
@@ -133,7 +226,7 @@ def measure_of(
         return _proportion(counts, metric)
     parts = [counts.hits, counts.support]
     if counts.squared_hits is not None and counts.squared_support is not None:
-        parts += [counts.squared_hits, counts.squared_support]
+        parts += [counts.squared_hits, counts.squared_support, counts.class_rows]
     sums = Sums.of([of_classes(counts, part) for part in parts])
     rows = of_classes(counts, counts.class_rows)
     fixed = metric.exponent
@@ -149,10 +242,8 @@ def measure_of(
     if prevalence == "own":
         return Measure(metric, sums, rows, exponents)
     place, n_models = models_of(counts)
-    total = sums.totals(place, n_models)
-    squares = total.support if total.squared is None else total.squared[1]
-    effective = ratio(total.support.sum(axis=1) ** 2, squares.sum(axis=1))
-    return Measure(metric, sums, rows, exponents, shares, effective[place])
+    pooled = sums.totals(place, n_models).at(place)
+    return Measure(metric, sums, rows, exponents, shares, pooled)
 
 
 def _proportion(counts: ConfusionCounts, metric: Metric) -> Measure:
@@ -167,8 +258,9 @@ def _proportion(counts: ConfusionCounts, metric: Metric) -> Measure:
     part = np.where(whole > 0, share * whole, 0.0).round()
     sums, rows = Sums(part.astype(np.float64), whole), whole
     if counts.squared_hits is not None and counts.squared_support is not None:  # recall alone
-        squared = counts.squared_hits[:, at], counts.squared_support[:, at]
-        sums, rows = Sums(hits, support, squared), counts.class_rows[:, at]
+        rows = counts.class_rows[:, at]
+        squared = counts.squared_hits[:, at], counts.squared_support[:, at], rows
+        sums = Sums(hits, support, squared)
     return Measure(metric, sums, rows, [0.0], np.ones(rows.shape))
 
 
@@ -199,54 +291,21 @@ def check_min_support(min_support: object) -> None:
 def joined(parts: list[Measure]) -> Measure:
     """The groups of several measures of one metric, one after the other."""
     first = parts[0]
-    sums = zip(*(part.sums.parts() for part in parts), strict=True)
     prevalence = [part.prevalence for part in parts if part.prevalence is not None]
-    counted_on = [part.counted_on for part in parts if part.counted_on is not None]
+    reference = [part.reference for part in parts if part.reference is not None]
     return replace(
         first,
-        sums=Sums.of([np.concatenate(held) for held in sums]),
+        sums=_joined_sums([part.sums for part in parts]),
         rows=np.concatenate([part.rows for part in parts]),
         prevalence=np.concatenate(prevalence) if prevalence else None,
-        counted_on=np.concatenate(counted_on) if counted_on else None,
+        reference=_joined_sums(reference) if reference else None,
     )
 
 
-class Spread(NamedTuple):
-    """How far groups of one model lie apart: what is known, and what the data allow."""
-
-    gap: float
-    low: float
-    high: float
-    best: int
-    worst: int
-    ratio: float
-    n_undetermined: int
-
-
-def spread_of(measure: Measure, groups: Codes, t: float) -> Spread:
-    """The spread of some groups; without two of them there is none."""
-    score = measure.score(measure.sums, t)[groups]
-    low, high = (bound[groups] for bound in measure.bounds(t))
-    known = np.flatnonzero(~np.isnan(score))
-    n_undetermined = len(groups) - len(known)
-    if len(groups) < 2:
-        return Spread(math.nan, math.nan, math.nan, -1, -1, math.nan, n_undetermined)
-    top, bottom = np.argsort(-high)[:2], np.argsort(low)[:2]
-    widest = max(high[i] - low[j] for i in top for j in bottom if i != j)
-    is_known = n_undetermined == 0
-    ends = [-1, -1]  # a group whose value is not known may be the best, or the worst
-    if is_known:
-        ends = [groups[known[score[known].argmax()]], groups[known[score[known].argmin()]]]
-    best, worst = ends[::-1] if measure.metric.greater_is_better is False else ends
-    return Spread(
-        float(score.max() - score.min()) if is_known else math.nan,
-        max(0.0, float(low.max() - high.min())),
-        max(0.0, float(widest)),
-        int(best),
-        int(worst),
-        float(ratio(score.min(), score.max())) if is_known else math.nan,
-        n_undetermined,
-    )
+def _joined_sums(sums: list[Sums]) -> Sums:
+    """Sums of groups, one after the other."""
+    parts = zip(*(part.parts() for part in sums), strict=True)
+    return Sums.of([np.concatenate(held) for held in parts])
 
 
 def undefined_groups(counts: ConfusionCounts, measure: Measure, among: Codes, t: float) -> str:
