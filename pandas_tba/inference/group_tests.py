@@ -91,7 +91,9 @@ def _put_drawn(
     for at, rows, places, part in placed:
         end = start + part.coefficients[:, :, 0].size
         for target, source in zip((p_values, joint), found, strict=True):
-            target[at][np.ix_(np.asarray(rows), np.asarray(places))] = source[start:end].reshape(-1, len(places))
+            target[at][np.ix_(np.asarray(rows), np.asarray(places))] = source[start:end].reshape(
+                -1, len(places)
+            )
         start = end
     return joint
 

@@ -73,13 +73,14 @@ class Check:
         numbers = self.table["status"].value_counts()
         parts = [f"{numbers.get(name, 0)} {name}" for name in ("pass", "fail", "undetermined")]
         bad = self.table[self.table["status"] != "pass"]
+        shown_rows: Any = bad.head(5).itertuples()
         faults = [
             f"{row.rule} of {row.metric} {row.status}: {row.value:.4g}"
             + ("" if pd.isna(row.low) else f" ({row.low:.4g} to {row.high:.4g})")
             + f", limit {row.limit:g}"
             + ("" if row.group is None else f", group {shown(row.group)}")
             + (f": {row.reason!s}" if row.reason else "")
-            for row in bad.head(5).itertuples()
+            for row in shown_rows
         ]
         more = f". And {len(bad) - 5:,} more" if len(bad) > 5 else ""
         if len(self.left_out):
