@@ -270,7 +270,7 @@ class TbaAccessor(AccessorBase):
         cost : mapping or Series, optional
             Label to cost, every class named, greater than 0; only their ratios matter.
         per : {"class", "error"}, default "class"
-            What the costs speak of: the recall of a whole class, or one error on a row of it.
+            What the costs count: the recall of a whole class, or one error on a row of it.
 
         Returns
         -------
@@ -296,7 +296,7 @@ class TbaAccessor(AccessorBase):
         -----
         Class k has the weight prevalence_k**t, so ln(cost) is a line through ln(prevalence) whose
         slope is t, or t - 1 with ``per="error"``. Two classes always lie on one; through more of them
-        it is fitted by least squares. A large residual says that no single t expresses the costs.
+        it is fitted by least squares. A large residual means that no single t expresses the costs.
 
         Examples
         --------
@@ -1227,7 +1227,7 @@ class TbaAccessor(AccessorBase):
         prevalence: Prevalence = "own",
         title: str | None = None,
     ) -> Report:
-        """The story of predictions in one value: scores, intervals, gaps, crossings, what is undefined.
+        """Report on predictions in one value: scores, intervals, gaps, crossings, what is undefined.
 
         For counts in place of a frame see `pandas_tba.report`.
 
@@ -1261,7 +1261,7 @@ class TbaAccessor(AccessorBase):
 
         Notes
         -----
-        What small or absent classes leave uncertain or undefined is said in the report, not in warnings.
+        What small or absent classes leave uncertain or undefined stands in the report, not in warnings.
         Draws for gaps have a fixed seed: the same counts give the same report.
 
         Examples

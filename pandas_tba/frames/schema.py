@@ -127,10 +127,10 @@ def schema_of(columns: Roles) -> DataFrameSchema:
     for name in columns.predictions:
         checks = _label_checks("y_pred", rules)
         if columns.has_scores:
-            checks = [_check("number", _are_numbers)]
+            checks = [_check("number", _is_numeric)]
         add(name, checks, nullable=may_miss)
     if columns.sample_weight is not None:
-        checks = [_check("number", _are_numbers), _check("weight", _are_weights)]
+        checks = [_check("number", _is_numeric), _check("weight", _mark_weights)]
         add(columns.sample_weight, checks, nullable=may_miss)
     if columns.model is not None:
         add(columns.model, [], nullable=True)
@@ -144,6 +144,7 @@ def schema_of(columns: Roles) -> DataFrameSchema:
 
 
 def _check(name: str, function: Any) -> Check:
+    """A pandera check that is called by its name in tables of failures."""
     from pandera.pandas import Check
 
     return Check(function, name=name, error=name)
@@ -154,10 +155,12 @@ def _label_checks(argument: str, rules: LabelRules) -> list[Check]:
     checks = [_check("mixed", _is_not_mixed)]
     if rules.labels is not None:
         known = {*rules.labels, *(rules.abstain if argument == "y_pred" else ())}
-        checks.append(_check("expected", lambda column: _rows(column, known.__contains__)))
+        checks.append(_check("expected", lambda column: _mark_rows(column, known.__contains__)))
     elif argument == "y_true" and rules.abstain:
         none = {*rules.abstain}
-        checks.append(_check("expected", lambda column: _rows(column, lambda v: v not in none)))
+        checks.append(
+            _check("expected", lambda column: _mark_rows(column, lambda v: v not in none))
+        )
     return checks
 
 
@@ -165,7 +168,7 @@ def _label_checks(argument: str, rules: LabelRules) -> list[Check]:
 # with it, so that a test can compare the two.
 
 
-def _values(column: pd.Series) -> list[Any]:
+def _list_values(column: pd.Series) -> list[Any]:
     """Python's own value of every row, None where it is missing; texts if one has no hash."""
     values = [
         None if is_missing or (isinstance(value, float) and math.isnan(value)) else as_python(value)
@@ -178,22 +181,22 @@ def _values(column: pd.Series) -> list[Any]:
     return values
 
 
-def _different(column: pd.Series) -> list[Any]:
+def _list_different(column: pd.Series) -> list[Any]:
     """The different values of a column, missing ones left out; True and 1 are two."""
     if isinstance(column.dtype, (np.dtype, pd.CategoricalDtype)) and column.dtype != object:
         column = column.drop_duplicates()
-    found = dict.fromkeys((type(value), value) for value in _values(column))
+    found = dict.fromkeys((type(value), value) for value in _list_values(column))
     return [value for _, value in found if value is not None]
 
 
-def _rows(column: pd.Series, holds: Callable[[Any], bool]) -> pd.Series:
+def _mark_rows(column: pd.Series, holds: Callable[[Any], bool]) -> pd.Series:
     """Whether each row holds; missing values are another fault."""
     return pd.Series(
-        [value is None or holds(value) for value in _values(column)], column.index, dtype=bool
+        [value is None or holds(value) for value in _list_values(column)], column.index, dtype=bool
     )
 
 
-def _kind(value: object) -> str:
+def _kind_of_label(value: object) -> str:
     """Kind of a label; labels match within a kind only."""
     if isinstance(value, bool):
         return "boolean"
@@ -209,41 +212,43 @@ def _kind(value: object) -> str:
 def _is_not_mixed(column: pd.Series) -> bool:
     """Whether no object column holds booleans beside numbers."""
     return column.dtype != object or not {"boolean", "number"} <= set(
-        map(_kind, _different(column))
+        map(_kind_of_label, _list_different(column))
     )
 
 
-def _are_numbers(column: pd.Series) -> bool:
+def _is_numeric(column: pd.Series) -> bool:
     """Whether a column holds numbers that a float can hold."""
     dtype = column.cat.categories.dtype if hasattr(column, "cat") else column.dtype
     if not pd.api.types.is_object_dtype(dtype):
         of = pd.api.types
         return of.is_numeric_dtype(dtype) and not of.is_bool_dtype(dtype) and dtype.kind != "c"
-    values = _different(column)
+    values = _list_different(column)
     try:
-        return all(_kind(value) == "number" and float(value) is not None for value in values)
+        return all(
+            _kind_of_label(value) == "number" and float(value) is not None for value in values
+        )
     except OverflowError:  # an integer of hundreds of digits
         return False
 
 
-def _are_weights(column: pd.Series) -> Any:
+def _mark_weights(column: pd.Series) -> Any:
     """Whether each row is 0, or between numbers whose squares are numbers."""
-    if not _are_numbers(column):
+    if not _is_numeric(column):
         return True  # that is another fault
-    return _rows(column, lambda weight: weight == 0 or TINY_WEIGHT < weight < HUGE_WEIGHT)
+    return _mark_rows(column, lambda weight: weight == 0 or TINY_WEIGHT < weight < HUGE_WEIGHT)
 
 
 def _are_labels(frame: pd.DataFrame, columns: Roles) -> bool:
     """Whether no prediction has fractions while y_true has none."""
-    fractions = [_has_fractions(frame[name]) for name in columns.predictions]
-    return not any(fractions) or _has_fractions(frame[columns.y_true])
+    fractions = [_holds_fractions(frame[name]) for name in columns.predictions]
+    return not any(fractions) or _holds_fractions(frame[columns.y_true])
 
 
-def _has_fractions(column: pd.Series) -> bool:
+def _holds_fractions(column: pd.Series) -> bool:
     """Whether a number with a fraction occurs, or is a category."""
-    values = column.cat.categories.tolist() if hasattr(column, "cat") else _different(column)
+    values = column.cat.categories.tolist() if hasattr(column, "cat") else _list_different(column)
     return any(
-        _kind(value) == "number"
+        _kind_of_label(value) == "number"
         and not isinstance(value, Integral)
         and math.isfinite(value)
         and value % 1 != 0
@@ -254,22 +259,22 @@ def _has_fractions(column: pd.Series) -> bool:
 def _kinds_match(frame: pd.DataFrame, columns: Roles) -> bool:
     """Whether labels of all columns are of kinds that match those of y_true, or the declared ones."""
     rules = columns.rules
-    held = {name: _different(frame[name]) for name in (columns.y_true, *columns.predictions)}
+    held = {name: _list_different(frame[name]) for name in (columns.y_true, *columns.predictions)}
     reference = held[columns.y_true] if rules.labels is None else rules.labels
     others = [
         [value for value in values if value not in rules.abstain]
         for name, values in held.items()
         if rules.labels is not None or name != columns.y_true
     ]
-    if not all(_match(reference, other) for other in others):
+    if not all(_kinds_agree(reference, other) for other in others):
         return False
     values = [value for values in held.values() for value in values if value not in rules.abstain]
     return rules.labels is not None or not _look_alike(values)
 
 
-def _match(reference: Sequence[Any], others: Sequence[Any]) -> bool:
+def _kinds_agree(reference: Sequence[Any], others: Sequence[Any]) -> bool:
     """Whether others are of kinds of the reference; booleans match 0 and 1."""
-    known, kinds = set(map(_kind, reference)), set(map(_kind, others))
+    known, kinds = set(map(_kind_of_label, reference)), set(map(_kind_of_label, others))
     if known | kinds == {"boolean", "number"} and known != kinds:
         return all(value in (0, 1) for value in (*reference, *others))
     return not known or kinds <= known
@@ -279,16 +284,16 @@ def _look_alike(values: Iterable[Any]) -> bool:
     """Whether values of two kinds are written alike, such as 1 and '1'."""
     kinds: dict[Any, set[str]] = {}
     for value in values:
-        kinds.setdefault(_read(value), set()).add(_kind(value))
+        kinds.setdefault(_guess_type(value), set()).add(_kind_of_label(value))
     return any(len(found) > 1 for found in kinds.values())
 
 
-def _read(value: Any) -> tuple[str, Any]:
+def _guess_type(value: Any) -> tuple[str, Any]:
     """Kind and value that a reader would guess for what is written."""
     if isinstance(value, date) and not isinstance(value, datetime):
         return "time", datetime(value.year, value.month, value.day)
     if not isinstance(value, str):
-        return _kind(value).removesuffix(" with zone"), value
+        return _kind_of_label(value).removesuffix(" with zone"), value
     if value.strip().lower() in ("true", "false"):
         return "boolean", value.strip().lower() == "true"
     for kind, read in (("number", int), ("number", float), ("time", datetime.fromisoformat)):
@@ -311,14 +316,15 @@ def faults_of(frame: pd.DataFrame, columns: Roles) -> pd.DataFrame:
     labelled = [columns.y_true, *(columns.predictions if not columns.has_scores else [])]
     return faults_among(
         {
-            name: _labels(column) if name in labelled else _numbers(column)
+            name: _labels_of_column(column) if name in labelled else _numbers_of_column(column)
             for name, column in held.items()
         },
         columns,
     )
 
 
-def _labels(column: pd.Series) -> Distinct:
+def _labels_of_column(column: pd.Series) -> Distinct:
+    """The different labels of a column, with their rows."""
     try:
         slots = encode_labels(column)
     except KindError:  # what cannot be hashed, by its text
@@ -331,7 +337,8 @@ def _labels(column: pd.Series) -> Distinct:
     return distinct_labels(values, rows[rows > 0], n_missing, slots.declared())
 
 
-def _numbers(column: pd.Series) -> Distinct:
+def _numbers_of_column(column: pd.Series) -> Distinct:
+    """What a column of scores or weights holds."""
     n_missing = int(column.isna().sum())
     try:
         bad = bad_weights(as_numbers("sample_weight", column.name, column))
@@ -348,7 +355,7 @@ def distinct_labels(
 ) -> Distinct:
     """The labels that occur in a column; declared ones are categories."""
     order = places_in_order(values)
-    return _distinct(
+    return _make_distinct(
         [None, *(values[at] for at in order)],
         [n_missing, *rows[order].tolist()],
         object if declared is None else pd.CategoricalDtype(plain_index(declared)),
@@ -358,13 +365,14 @@ def distinct_labels(
 def distinct_numbers(n_rows: int, n_missing: int, bad: BadWeights | None) -> Distinct:
     """What a column of scores or weights holds, good numbers as one; no numbers where bad is None."""
     if bad is None:  # by its dtype, even without rows
-        return _distinct([None, True], [n_missing, n_rows - n_missing], "boolean")
+        return _make_distinct([None, True], [n_missing, n_rows - n_missing], "boolean")
     good = n_rows - n_missing - bad.n_rows
     values, rows = zip((None, n_missing), *bad.values, (1.0, good), strict=True)
-    return _distinct(values, rows, object)
+    return _make_distinct(values, rows, object)
 
 
-def _distinct(values: Sequence[Any], rows: Sequence[int], dtype: Any) -> Distinct:
+def _make_distinct(values: Sequence[Any], rows: Sequence[int], dtype: Any) -> Distinct:
+    """Values that occur, with their rows."""
     held = pd.Series(values, dtype=object).astype(dtype)
     number = np.array(rows, dtype=np.int64)
     return Distinct(held[number > 0].reset_index(drop=True), number[number > 0])
@@ -381,14 +389,14 @@ def faults_among(held: dict[Hashable, Distinct], columns: Roles) -> pd.DataFrame
     # pandera cannot write every name into its table, and has one of its own for the whole frame
     numbers = {name: str(at) for at, name in enumerate(held)}
     few = {numbers[name]: _writable(column.values) for name, column in held.items()}
-    failures = failures_of(schema_of(_renamed(columns, numbers)), _side_by_side(few))
+    failures = failures_of(schema_of(_rename_roles(columns, numbers)), _side_by_side(few))
     if failures is None:
         return pd.DataFrame(columns=["column", "check", "failure_case", "rows"])
     rows = {numbers[name]: column.rows for name, column in held.items()}
     return _with_rows(failures, rows, list(held), n_rows)
 
 
-def _renamed(columns: Roles, names: Mapping[Hashable, str]) -> Roles:
+def _rename_roles(columns: Roles, names: Mapping[Hashable, str]) -> Roles:
     """The same question of columns of other names, models apart."""
     weights = None if columns.sample_weight is None else names[columns.sample_weight]
     return replace(
@@ -497,6 +505,7 @@ def check_faults(frame: pd.DataFrame, columns: Roles) -> None:
 
 
 def _with_cases(error: FaultError, cases: pd.DataFrame) -> FaultError:
+    """The error, with its table of faults."""
     error.failure_cases = cases
     return error
 

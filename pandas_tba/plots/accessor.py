@@ -32,7 +32,7 @@ class TbaPlot(PlotBase):
         most: int = 40,
         ax: Any = None,
     ) -> Any:
-        """Picture of the differences between models on the same rows, with their intervals.
+        """Plot of the differences between models on the same rows, with their intervals.
 
         For counts of pairs in place of a frame see `pandas_tba.plot_compare`.
 
@@ -105,7 +105,7 @@ class TbaPlot(PlotBase):
         observed: bool = True,
         ax: Any = None,
     ) -> Any:
-        """Picture of the confusion matrix of each group: counts, coloured by share of the true class.
+        """Plot of the confusion matrix of each group: counts, coloured by share of the true class.
 
         For counts in place of a frame see `pandas_tba.plot_confusion`.
 
@@ -163,7 +163,7 @@ class TbaPlot(PlotBase):
         highlight: Any = None,
         ax: Any = None,
     ) -> Any:
-        """Picture of tempered balanced accuracy over t from -1 to 1, a line for each group or model.
+        """Plot of tempered balanced accuracy over t from -1 to 1, a line for each group or model.
 
         For counts in place of a frame see `pandas_tba.plot_curve`.
 
@@ -239,7 +239,7 @@ class TbaPlot(PlotBase):
         most: int = 40,
         ax: Any = None,
     ) -> Any:
-        """Picture of the score of each group with its interval, and of all groups together.
+        """Plot of the score of each group with its interval, and of all groups together.
 
         For counts in place of a frame see `pandas_tba.plot_groups`.
 
@@ -327,7 +327,7 @@ class TbaPlot(PlotBase):
         most: int = 20,
         ax: Any = None,
     ) -> Any:
-        """Picture of the slices with the lowest scores: their differences from all other rows.
+        """Plot of the slices with the lowest scores: their differences from all other rows.
 
         For counts in place of a frame see `pandas_tba.plot_slices`.
 

@@ -1,4 +1,4 @@
-"""What all pictures share: the axes they stand on, colours, plain text, legends and notes."""
+"""What all plots share: the axes they stand on, colours, plain text, legends and notes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
 
-# Okabe and Ito's colours, which people with any kind of colour vision can tell apart. Their yellow
+# Okabe and Ito's colours, which people with any kind of colour vision can distinguish. Their yellow
 # is darkened, and violet stands for black, so that all show on white and on dark grounds.
 COLOURS = (
     "#0072B2",
@@ -34,7 +34,7 @@ COLOURS = (
     "#6A51A3",
     "#8F7F00",
 )
-# in grey, lines are told apart by these
+# in grey, lines differ by these
 DASHES: tuple[Any, ...] = (
     "-",
     (0, (5, 1.5)),
@@ -70,14 +70,14 @@ _FROM_THE_RIGHT_PART = re.compile(
 
 
 def matplotlib() -> Any:
-    """The package matplotlib, or an error that says how to install it."""
+    """The package matplotlib, or an error that explains how to install it."""
     try:
         import matplotlib
         import matplotlib.axes
         import matplotlib.pyplot
     except ImportError as error:
         raise ImportError(
-            "Pictures need matplotlib, which is not installed. Install it: "
+            "Plots need matplotlib, which is not installed. Install it: "
             "pip install 'pandas-tba[plot]'"
         ) from error
     return matplotlib
@@ -115,7 +115,7 @@ def layout_of(
 class Panels:
     """Axes to draw on, in rows of `n_columns`; ``is_own``: on a figure that was made for them.
 
-    ``width``: about how wide they will be, in inches, once the layout has made room for the rest.
+    ``width``: about how wide they will be, in inches, once the layout has made space for the rest.
     """
 
     axes: list[Axes]
@@ -130,9 +130,11 @@ class Panels:
             return
         figure: Any = self.axes[0].figure  # the title of axes would be cut where it is wider
         look: dict[str, Any] = {"fontsize": "medium", **PLAIN}
-        figure.suptitle(_wrapped(title, figure.get_figwidth()), x=0.01, ha="left", **look)
+        figure.suptitle(_wrap(title, figure.get_figwidth()), x=0.01, ha="left", **look)
         for ax, name in zip(self.axes, names or [], strict=names is not None):
-            ax.set_title(in_order(plain(name, characters_in(inches_of(ax)))), loc="left", **look)
+            ax.set_title(
+                mark_direction(short_label(name, characters_in(inches_of(ax)))), loc="left", **look
+            )
 
     def legend(self, entries: Sequence[tuple[Any, str]]) -> None:
         """Explain the handles: beside the panels on a figure of ours, else below all that is drawn."""
@@ -160,13 +162,13 @@ def panels(
     """The axes given, if they are as many as needed, or a new figure; sizes in inches."""
     package = matplotlib()
     if ax is not None:
-        axes = _given(ax, number, package.axes.Axes)
+        axes = _check_axes(ax, number, package.axes.Axes)
         return Panels(axes, 1, is_own=False, width=min(map(inches_of, axes), default=0.0))
     if number == 0:
         raise InputError("There are no groups, hence nothing to draw.")
     if number > _MOST_PANELS:
         raise InputError(
-            f"`by` makes {number:,} panels; a picture has at most {_MOST_PANELS}. Count by other keys, "
+            f"`by` makes {number:,} panels; a figure has at most {_MOST_PANELS}. Count by other keys, "
             "or only the rows of the groups that you want to see."
         )
     n_columns = min(number, most_columns)
@@ -186,7 +188,8 @@ def panels(
     return Panels(axes[:number], n_columns, is_own=True, width=_OF_PANEL * size[0])
 
 
-def _given(ax: Any, number: int, kind: type) -> list[Axes]:
+def _check_axes(ax: Any, number: int, kind: type) -> list[Axes]:
+    """The given axes as a list; an error where they are none, or too few."""
     axes: list[Any] = (
         [ax] if isinstance(ax, kind) else np.ravel(np.array(ax, dtype=object)).tolist()
     )
@@ -208,24 +211,26 @@ def _set_titles(axes: Sequence[Axes], title: str, names: Sequence[str] | None) -
     figure: Any = axes[0].figure
     first, look = axes[0].bbox, matplotlib().rcParams
     width = first.width if len(axes) == 1 else figure.bbox.x1 - first.x0
-    room = 72 * (figure.bbox.y1 - first.y1) / figure.dpi
+    free = 72 * (figure.bbox.y1 - first.y1) / figure.dpi
     for scale in (1.0, SMALL, 0.7, 0.55):
-        lines = _wrapped(title, width / figure.dpi, scale).splitlines()
+        lines = _wrap(title, width / figure.dpi, scale).splitlines()
         height = 1.37 * scale * look["font.size"] * (len(lines) + (names is not None))
-        if has_layout(axes[0]) or height + 2 <= room:
+        if has_layout(axes[0]) or height + 2 <= free:
             break
     pad = look["axes.titlepad"]
-    pad = pad if has_layout(axes[0]) else min(max(room - height, 1), pad)
+    pad = pad if has_layout(axes[0]) else min(max(free - height, 1), pad)
     for at, ax in enumerate(axes):
-        name = [] if names is None else [plain(names[at], characters_in(inches_of(ax), scale))]
+        name = (
+            [] if names is None else [short_label(names[at], characters_in(inches_of(ax), scale))]
+        )
         text = "\n".join([*(lines if at == 0 else []), *name])
         ax.set_title(
-            in_order(text), loc="left", fontsize=scale * look["font.size"], pad=pad, **PLAIN
+            mark_direction(text), loc="left", fontsize=scale * look["font.size"], pad=pad, **PLAIN
         )
 
 
 def has_layout(ax: Axes) -> bool:
-    """Whether the figure makes room for what stands beside its axes."""
+    """Whether the figure makes space for what stands beside its axes."""
     figure: Any = ax.figure
     return figure.get_layout_engine() is not None
 
@@ -235,7 +240,7 @@ def settle(ax: Axes) -> None:
     figure: Any = ax.figure
     if has_layout(ax):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what is to be said, matplotlib says when it draws
+            warnings.simplefilter("ignore")  # matplotlib warns again when it draws
             figure.get_layout_engine().execute(figure.canvas.figure)
 
 
@@ -247,6 +252,7 @@ def legend_inches(labels: Iterable[str]) -> float:
 def _legend(
     ax: Axes, entries: Sequence[tuple[Any, str]], n_columns: int = 1, **place: Any
 ) -> Legend:
+    """Draw a legend with labels that stay as they are."""
     # matplotlib leaves out labels that begin with an underscore: the texts are set afterwards
     box = ax.legend(
         [handle for handle, _ in entries],
@@ -256,17 +262,17 @@ def _legend(
         **{"fontsize": "small", "borderaxespad": 0.0, **place},
     )
     for text, (_, label) in zip(box.get_texts(), entries, strict=True):
-        text.set(text=in_order(label), **PLAIN)
+        text.set(text=mark_direction(label), **PLAIN)
     return box
 
 
 def _legend_below(ax: Axes, entries: Sequence[tuple[Any, str]]) -> None:
-    """Explain the handles below the axes where a layout makes room, else in them, below the lines."""
+    """Explain the handles below the axes where a layout makes space, else in them, below the lines."""
     figure: Any = ax.figure
     if (old := ax.get_legend()) is not None:
         old.remove()
     most = characters_in(inches_of(ax) / 2, SMALL) - _OF_HANDLE  # two stand side by side
-    short = [(handle, plain(label, max(most, _SHORT))) for handle, label in entries]
+    short = [(handle, short_label(label, max(most, _SHORT))) for handle, label in entries]
     settle(ax)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # as above
@@ -305,7 +311,7 @@ def scores_only(ax: Axes) -> None:
         ax.set_yticks(scores)
 
 
-def plain(value: Any, most: int = _MOST_CHARACTERS) -> str:
+def short_label(value: Any, most: int = _MOST_CHARACTERS) -> str:
     """One line of text: what does not print is a space, and from the middle of long texts is cut."""
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return "missing"
@@ -320,11 +326,11 @@ def plain(value: Any, most: int = _MOST_CHARACTERS) -> str:
 def named(key: Hashable) -> str:
     """Name of a group: its values, joined by commas."""
     if not isinstance(key, tuple):
-        return plain(key)
-    return plain(", ".join(map(plain, key))) if key else "all rows"
+        return short_label(key)
+    return short_label(", ".join(map(short_label, key))) if key else "all rows"
 
 
-def in_order(text: str) -> str:
+def mark_direction(text: str) -> str:
     """Text whose parts stand as they are written, also beside names that are written from the right.
 
     Without a mark, a number behind such a name would be shown before it, and the first of two last.
@@ -335,10 +341,10 @@ def in_order(text: str) -> str:
 
 def noted(ax: Axes, notes: Iterable[str], inches: float) -> None:
     """Write notes under the axes, at most so wide."""
-    text = _wrapped("\n".join(notes), inches, SMALL)
+    text = _wrap("\n".join(notes), inches, SMALL)
     if text:
         ax.annotate(
-            in_order(text),
+            mark_direction(text),
             (0, 0),
             (0, -5),
             xycoords=(ax.transAxes, ax.xaxis.label),
@@ -351,7 +357,7 @@ def noted(ax: Axes, notes: Iterable[str], inches: float) -> None:
         )
 
 
-def _wrapped(text: str, inches: float, scale: float = 1.0) -> str:
+def _wrap(text: str, inches: float, scale: float = 1.0) -> str:
     """The text in lines that are at most so wide, in letters of that scale."""
     width = characters_in(inches, scale)
     whole = text.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")  # not broken there
@@ -401,7 +407,7 @@ def places_of(argument: str, asked: Any, keys: Sequence[Hashable]) -> list[int]:
         places = [at for at, key in enumerate(keys) if _is_same(wanted, key)]
         if not places:
             raise InputError(
-                f"`{argument}` must name lines of the picture; got {shown(wanted)}."
+                f"`{argument}` must name lines of the plot; got {shown(wanted)}."
                 f"{nearest(wanted, keys)} Lines: {listed(keys)}."
             )
         found.append(places[0])

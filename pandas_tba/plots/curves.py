@@ -1,4 +1,4 @@
-"""Pictures of scores along a line: tempered balanced accuracy over t, and over thresholds."""
+"""Plots of scores along a line: tempered balanced accuracy over t, and over thresholds."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def plot_curve(
     highlight: Any = None,
     ax: Any = None,
 ) -> Any:
-    """Picture of tempered balanced accuracy over t from -1 to 1, a line for each group or model.
+    """Plot of tempered balanced accuracy over t from -1 to 1, a line for each group or model.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def plot_curve(
     groups = counts.key_groups
     keys = list(range(len(groups.names)))
     layout = layout_of(groups, keys[1:] if groups.has_model else [])
-    found = _curves(counts, prevalence, level)
+    found = _compute_curves(counts, prevalence, level)
     colours = _colours(layout, found, highlight)
     has_bands = int((colours >= 0).sum()) <= _MOST_BANDS
     size = (5.2, 4.2) if layout.names is None else (3.1, 3.4)
@@ -130,9 +130,9 @@ def plot_curve(
     sheet = panels(ax, len(layout.rows), size=size, most_columns=4, margin=margin, sharey=True)
     entries: dict[Any, Any] = {}
     for one, rows in zip(sheet.axes, layout.rows, strict=True):
-        lines = _lines_of(names, rows, colours)
+        lines = _panel_lines(names, rows, colours)
         entries |= _draw_panel(one, found, lines, sheet.width, has_bands=has_bands)
-    _limit(sheet.axes)
+    _limit_scores(sheet.axes)
     _label_axes(sheet)
     words = shares(prevalence, has_groups=len(keys) > groups.has_model)
     bands = f"; bands: {100 * level:.4g} % intervals" if has_bands else ""
@@ -166,7 +166,8 @@ class _Line(NamedTuple):
     colour: int
 
 
-def _curves(counts: ConfusionCounts, prevalence: Prevalence, level: float) -> _Curves:
+def _compute_curves(counts: ConfusionCounts, prevalence: Prevalence, level: float) -> _Curves:
+    """Scores of all rows over the grid of t, with limits."""
     hits, support = hits_and_support(counts)
     recalls = recalls_in(counts, prevalence)
     share = np.broadcast_to(recalls.prevalence, support.shape)
@@ -202,7 +203,8 @@ def _extremes(layout: Layout, found: _Curves) -> list[int]:
     return [] if len(order) == 0 else [int(order[-1]), int(order[0])]
 
 
-def _lines_of(names: list[str], rows: Codes, colours: Codes) -> list[_Line]:
+def _panel_lines(names: list[str], rows: Codes, colours: Codes) -> list[_Line]:
+    """The lines of one panel, rows that are not there left out."""
     parts = zip(names, rows.tolist(), colours.tolist(), strict=True)
     return [_Line(*part) for part in parts if part[1] >= 0]
 
@@ -223,17 +225,17 @@ def _draw_panel(
         line.colour: (_draw_line(ax, found, line, has_band=has_bands), line.name)
         for line in coloured
     }
-    references = _references(ax, found, [line.row for line in lines])
+    references = _draw_references(ax, found, [line.row for line in lines])
     crossings = _draw_crossings(ax, found, [line.row for line in coloured], width)
     ax.set_xlim(-1.03, 1.03)
     ticks = [signed("-1"), signed("-0.5"), "0\nbalanced\naccuracy", "0.5", "1\naccuracy"]
     ax.set_xticks(_GRID[::_EVERY], ticks, fontsize="small")
-    noted(ax, _notes(found, lines), width)
+    noted(ax, _describe_gaps(found, lines), width)
     return {**drawn, **others, **crossings, **references}
 
 
 def _label_axes(sheet: Panels) -> None:
-    """Say what the axes show, in as many words as they have room for."""
+    """Label the axes, in as many words as they have space for."""
     for ax in sheet.axes[:: sheet.n_columns]:
         figure: Any = ax.figure
         height = _OF_HEIGHT * ax.bbox.height / figure.dpi
@@ -243,8 +245,8 @@ def _label_axes(sheet: Panels) -> None:
         ax.set_xlabel(_OVER_T if is_wide else "t", **PLAIN)
 
 
-def _limit(axes: list[Axes]) -> None:
-    """Show no score that cannot be, and leave room for what stands at the top."""
+def _limit_scores(axes: list[Axes]) -> None:
+    """Show no score that cannot be, and leave space for what stands at the top."""
     limits = [ax.get_ylim() for ax in axes]  # before any is set: they may be shared
     for ax, (low, high) in zip(axes, limits, strict=True):
         bottom, top = max(low, -0.02), min(high, 1.02)
@@ -254,6 +256,7 @@ def _limit(axes: list[Axes]) -> None:
 
 
 def _draw_line(ax: Axes, found: _Curves, line: _Line, *, has_band: bool) -> Any:
+    """Draw one line with its band, and return its handle."""
     at = line.colour % len(COLOURS)
     (handle,) = ax.plot(
         _GRID,
@@ -272,7 +275,7 @@ def _draw_line(ax: Axes, found: _Curves, line: _Line, *, has_band: bool) -> Any:
     return handle
 
 
-def _references(ax: Axes, found: _Curves, rows: list[int]) -> dict[Any, Any]:
+def _draw_references(ax: Axes, found: _Curves, rows: list[int]) -> dict[Any, Any]:
     """Draw what a guesser, and one who always gives the same answer, would score."""
     share = found.prevalence[rows].sum(axis=0, keepdims=True)
     n_classes = share.shape[1]
@@ -289,8 +292,10 @@ def _references(ax: Axes, found: _Curves, rows: list[int]) -> dict[Any, Any]:
 
 
 def _draw_crossings(ax: Axes, found: _Curves, rows: list[int], width: float) -> dict[Any, Any]:
-    """Mark each t in the picture at which two lines of the same class weights swap rank."""
-    points = sorted(point for pair in combinations(rows, 2) for point in _crossings(found, *pair))
+    """Mark each t in the plot at which two lines of the same class weights swap rank."""
+    points = sorted(
+        point for pair in combinations(rows, 2) for point in _find_crossings(found, *pair)
+    )
     if not points:
         return {}
     (marks,) = ax.plot(
@@ -305,7 +310,7 @@ def _draw_crossings(ax: Axes, found: _Curves, rows: list[int], width: float) -> 
     if len(points) <= _MOST_LABELLED:
         _label_above(ax, points, width)
         return {"crossings": (marks, _CROSSINGS)}
-    best = [point for point in points if point[1] >= _best_score(found, rows, point[0])]
+    best = [point for point in points if point[1] >= _upper_score(found, rows, point[0])]
     _label_above(ax, best, width)
     return {"unlabelled": (marks, _CROSSINGS.partition(",")[0])}
 
@@ -338,8 +343,8 @@ def _spread(places: list[float], gap: float, limit: float = 0.95) -> list[float]
     return moved
 
 
-def _crossings(found: _Curves, first: int, second: int) -> list[tuple[float, float]]:
-    """Every t in the picture at which two rows cross, and their score there."""
+def _find_crossings(found: _Curves, first: int, second: int) -> list[tuple[float, float]]:
+    """Every t in the plot at which two rows cross, and their score there."""
     pair = [first, second]
     support, hits, share = found.support[pair], found.hits[pair], found.prevalence[pair]
     share = ratio(share, share.sum(axis=1, keepdims=True))
@@ -353,13 +358,14 @@ def _crossings(found: _Curves, first: int, second: int) -> list[tuple[float, flo
     return [(t, float(tempered_mean(recall, share[0], t))) for t in inside if -1 <= t <= 1]
 
 
-def _best_score(found: _Curves, rows: list[int], t: float) -> float:
+def _upper_score(found: _Curves, rows: list[int], t: float) -> float:
+    """Highest score of some rows at t, less rounding."""
     recall = ratio(found.hits[rows], found.support[rows])
     scores = tempered_mean(recall, found.prevalence[rows], t)
     return float(np.fmax.reduce(scores)) - 1e-9  # the two that cross differ by rounding
 
 
-def _notes(found: _Curves, lines: list[_Line]) -> list[str]:
+def _describe_gaps(found: _Curves, lines: list[_Line]) -> list[str]:
     """Why lines have gaps, or are not there."""
     notes = []
     for line in lines:
@@ -367,8 +373,8 @@ def _notes(found: _Curves, lines: list[_Line]) -> list[str]:
         if len(gaps):
             where = "" if len(gaps) == len(_GRID) else " for t <= 0"
             absent = np.flatnonzero(found.support[line.row] == 0)
-            lacking = listed(found.classes[k] for k in absent)
-            reason = f"no rows of {lacking}" if found.support[line.row].any() else "no rows"
+            without = listed(found.classes[k] for k in absent)
+            reason = f"no rows of {without}" if found.support[line.row].any() else "no rows"
             notes.append(f"{line.name}: undefined{where}, {reason}")
     more = len(notes) - _MOST_NOTES
     return [*notes[:_MOST_NOTES], *([f"and {counted(more, 'other')}"] if more > 0 else [])]

@@ -1,4 +1,4 @@
-"""Pictures of one estimate in each row, a dot with its interval: groups, differences, slices."""
+"""Plots of one estimate in each row, a dot with its interval: groups, differences, slices."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from pandas_tba.plots.axes import (
     Layout,
     characters_in,
     exponent,
-    in_order,
     inches_of,
     layout_of,
+    mark_direction,
     named,
     noted,
     panels,
-    plain,
     settle,
     shares,
+    short_label,
     signed,
     space_ticks,
 )
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _MOST_REASONS = 10
 _MOST_OF_SLICE = 60  # characters
 _SMALL = 10  # rows of a class: with fewer, slices are hollow
-_OF_NAMES = 0.8  # of the width of given axes: names as wide leave room for the dots
+_OF_NAMES = 0.8  # of the width of given axes: names as wide leave space for the dots
 _OF_REASON = 0.95  # of the width of axes
 _VERSUS = " vs. "
 
@@ -59,7 +59,7 @@ def plot_groups(
     most: int = 40,
     ax: Any = None,
 ) -> Any:
-    """Picture of the score of each group with its interval, and of all groups together.
+    """Plot of the score of each group with its interval, and of all groups together.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def plot_compare(
     most: int = 40,
     ax: Any = None,
 ) -> Any:
-    """Picture of the differences between models on the same rows, with their intervals.
+    """Plot of the differences between models on the same rows, with their intervals.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def plot_slices(
     most: int = 20,
     ax: Any = None,
 ) -> Any:
-    """Picture of the slices with the lowest scores: their differences from all other rows.
+    """Plot of the slices with the lowest scores: their differences from all other rows.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def plot_slices(
         tables = [table[place == at] for at in range(len(models))]
         names = [named(models.values(at)) for at in range(len(models))]
     parts = [
-        _Part([plain(text, _MOST_OF_SLICE) for text in part["slice"]], part, None)
+        _Part([short_label(text, _MOST_OF_SLICE) for text in part["slice"]], part, None)
         for part in tables
     ]
     text = "score, less that of all other rows"
@@ -273,17 +273,18 @@ class _Part(NamedTuple):
     overall: pd.Series | None
 
 
-def _shortened(name: str, most: int) -> str:
+def _shorten_name(name: str, most: int) -> str:
     """A name of at most so many characters; of two models each has half of them."""
     parts = name.split(_VERSUS)
     if len(name) <= most:
         return name
     if len(parts) != 2:
-        return plain(name, most)
-    return _VERSUS.join(plain(part, (most - len(_VERSUS)) // 2) for part in parts)
+        return short_label(name, most)
+    return _VERSUS.join(short_label(part, (most - len(_VERSUS)) // 2) for part in parts)
 
 
 def _check_whole(argument: str, value: object, least: int) -> None:
+    """InputError unless the value is a whole number of at least the least."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise InputError(
             f"`{argument}` must be a whole number, {least} or more; got {shown(value)}."
@@ -291,7 +292,8 @@ def _check_whole(argument: str, value: object, least: int) -> None:
 
 
 def _pair_name(key: Any) -> str:
-    return _VERSUS.join(map(plain, key))
+    """Name of a pair of models."""
+    return _VERSUS.join(map(short_label, key))
 
 
 def _split(
@@ -311,6 +313,7 @@ def _split(
 
 
 def _draw(parts: list[_Part], style: _Style, title: str, names: list[str] | None, ax: Any) -> Any:
+    """Draw the panels of a plot, and return their axes."""
     drawn = [_Shown.of(part, style) for part in parts]
     labels = [part.names for part in drawn]
     is_common = labels == labels[:1] * len(labels)
@@ -361,16 +364,17 @@ class _Shown(NamedTuple):
         rows = part.table["n"].to_numpy()
         at = [*known, *unknown]
         names = [f"{part.names[row]}  ({rows[row]:,})" for row in at]
-        reasons = [plain(text, _MOST_OF_SLICE) for text in part.table["reason"].iloc[unknown]]
+        reasons = [short_label(text, _MOST_OF_SLICE) for text in part.table["reason"].iloc[unknown]]
         return cls(names, part.table.iloc[known], reasons, part.overall, notes)
 
     def in_width(self, inches: float) -> _Shown:
         """The same with names that are at most so wide."""
         most = characters_in(inches)
-        return self._replace(names=[_shortened(name, most) for name in self.names])
+        return self._replace(names=[_shorten_name(name, most) for name in self.names])
 
 
 def _draw_rows(ax: Axes, part: _Shown, style: _Style, width: float) -> None:
+    """Draw the dots of one panel with intervals, names and notes."""
     notes = list(part.notes)
     value, low, high = (
         part.defined[name].to_numpy(dtype=np.float64) for name in (style.column, "low", "high")
@@ -396,7 +400,7 @@ def _draw_rows(ax: Axes, part: _Shown, style: _Style, width: float) -> None:
         ax.text(
             0.02,
             at,
-            in_order(plain(reason, characters_in(_OF_REASON * width, SMALL))),
+            mark_direction(short_label(reason, characters_in(_OF_REASON * width, SMALL))),
             transform=ax.get_yaxis_transform(),
             va="center",
             color=GREY,
@@ -404,7 +408,7 @@ def _draw_rows(ax: Axes, part: _Shown, style: _Style, width: float) -> None:
             bbox={"color": ax.get_facecolor(), "pad": 1},  # over the lines of all rows
             **PLAIN,
         )
-    ax.set_yticks(y, [in_order(name) for name in part.names], **PLAIN)
+    ax.set_yticks(y, [mark_direction(name) for name in part.names], **PLAIN)
     ax.set_ylim(len(y) - 0.4, -0.6)
     ax.set_xlabel(style.text)
     noted(ax, notes, width)

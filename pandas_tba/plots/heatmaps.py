@@ -1,4 +1,4 @@
-"""Pictures of confusion matrices: what each true class is predicted to be."""
+"""Plots of confusion matrices: what each true class is predicted to be."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ import numpy.typing as npt
 
 from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.errors import InputError, counted
-from pandas_tba.plots.axes import PLAIN, SMALL, Panels, has_layout, matplotlib, named, panels, plain
+from pandas_tba.plots.axes import (
+    PLAIN,
+    SMALL,
+    Panels,
+    has_layout,
+    matplotlib,
+    named,
+    panels,
+    short_label,
+)
 from pandas_tba.scoring.results import check_counts
 from pandas_tba.scoring.tempering import ratio
 
@@ -27,7 +36,7 @@ _DARK = 0.18  # luminance at which white and black contrast about equally (WCAG 
 
 
 def plot_confusion(counts: ConfusionCounts, *, ax: Any = None) -> Any:
-    """Picture of the confusion matrix of each group: counts, coloured by share of the true class.
+    """Plot of the confusion matrix of each group: counts, coloured by share of the true class.
 
     Parameters
     ----------
@@ -65,18 +74,18 @@ def plot_confusion(counts: ConfusionCounts, *, ax: Any = None) -> Any:
     n_classes, n_labels = int(counts.is_class.sum()), len(counts.label_set.values)
     if not 0 < n_classes <= n_labels <= _MOST_LABELS:
         raise InputError(
-            f"A picture shows 1 to {_MOST_LABELS} labels; got {counted(n_labels, 'label')}. "
+            f"A plot shows 1 to {_MOST_LABELS} labels; got {counted(n_labels, 'label')}. "
             "confusion_matrix() has them all as a table."
         )
     has_names = bool(counts.key_groups.names)
     cells = counts.cells[:, counts.is_class, :]
     side = _inches(n_labels, cells)
     size = (side + 1.1, side * n_classes / n_labels + 0.9)
-    sheet = panels(ax, len(counts), size=size, most_columns=_columns_for(len(counts)))
-    labels = [plain(label, _MOST_CHARACTERS) for label in counts.label_set.values]
+    sheet = panels(ax, len(counts), size=size, most_columns=_count_columns(len(counts)))
+    labels = [short_label(label, _MOST_CHARACTERS) for label in counts.label_set.values]
     for one, matrix in zip(sheet.axes, cells, strict=True):
         image = _draw_matrix(one, matrix, labels, counts.is_class)
-    _label_axes(sheet)
+    _label_matrices(sheet)
     if sheet.is_own:
         figure: Any = sheet.axes[0].figure
         shrink = min(0.8, _BAR / figure.get_figheight())
@@ -92,14 +101,15 @@ def plot_confusion(counts: ConfusionCounts, *, ax: Any = None) -> Any:
 
 
 def _inches(n_labels: int, cells: npt.NDArray[Any]) -> float:
-    """Side of a matrix: room for counts where they are written."""
+    """Side of a matrix: space for counts where they are written."""
     if n_labels > _MOST_WRITTEN:
         return 9.0
-    longest = max((len(_written(number)) for number in cells.flat), default=0)
+    longest = max((len(_format_count(number)) for number in cells.flat), default=0)
     return 1.4 + n_labels * max(0.5, 0.075 * longest)
 
 
-def _columns_for(number: int) -> int:
+def _count_columns(number: int) -> int:
+    """Number of columns of so many panels."""
     return min(6, int(np.ceil(np.sqrt(max(number, 1)))))
 
 
@@ -134,7 +144,7 @@ def _points(ax: Axes, shape: tuple[int, ...]) -> tuple[float, float]:
 
 def _write_numbers(ax: Axes, matrix: npt.NDArray[Any], inks: list[str]) -> None:
     """Write each number into its cell, as large as all fit."""
-    texts = [_written(number) for number in matrix.flat]
+    texts = [_format_count(number) for number in matrix.flat]
     width, height = _points(ax, matrix.shape)
     most = min(0.8 * height, width / (0.62 * max(map(len, texts))))
     size = min(SMALL * matplotlib().rcParams["font.size"], most)
@@ -144,7 +154,7 @@ def _write_numbers(ax: Axes, matrix: npt.NDArray[Any], inks: list[str]) -> None:
         ax.text(column, row, text, ha="center", va="center", color=ink, fontsize=size)
 
 
-def _written(number: float) -> str:
+def _format_count(number: float) -> str:
     """A count; a weight in four digits, or whole where it has more."""
     if isinstance(number, (int, np.integer)):
         return f"{number:,}"
@@ -161,16 +171,17 @@ def _ink(image: Any, share: float) -> str:
     return "white" if luminance < _DARK else "black"
 
 
-def _has_room_left(ax: Axes, axes: list[Axes]) -> bool:
+def _is_free_left(ax: Axes, axes: list[Axes]) -> bool:
     """Whether labels to the left of given axes cover no others."""
     return has_layout(ax) or not any(
         other.bbox.y0 == ax.bbox.y0 and other.bbox.x0 < ax.bbox.x0 for other in axes
     )
 
 
-def _label_axes(sheet: Panels) -> None:
+def _label_matrices(sheet: Panels) -> None:
+    """Label the axes that stand at the edge."""
     for at, ax in enumerate(sheet.axes):
-        if at % sheet.n_columns == 0 if sheet.is_own else _has_room_left(ax, sheet.axes):
+        if at % sheet.n_columns == 0 if sheet.is_own else _is_free_left(ax, sheet.axes):
             ax.set_ylabel("true")
         else:
             ax.tick_params(labelleft=False)

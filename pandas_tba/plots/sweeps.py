@@ -1,4 +1,4 @@
-"""Picture of scores over the threshold that turns them into labels."""
+"""Plot of scores over the threshold that turns them into labels."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from pandas_tba.plots.axes import (
     named,
     noted,
     panels,
-    plain,
     scores_only,
     shares,
+    short_label,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_STEPS = 2000  # as many as a picture can show
+_MOST_STEPS = 2000  # as many as a plot can show
 _MOST_NAMED = 6  # values of t in the title
 _NEEDED = ("threshold", "recall", "specificity", "tba")
 
 
 def plot_sweep(swept: pd.DataFrame, best: pd.DataFrame | None = None, *, ax: Any = None) -> Any:
-    """Picture of tempered balanced accuracy and both recalls over the threshold.
+    """Plot of tempered balanced accuracy and both recalls over the threshold.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def plot_sweep(swept: pd.DataFrame, best: pd.DataFrame | None = None, *, ax: Any
     n_panels = 1 if names is None else len(names)
     place_of_best = None if best is None else _place_of_best(best, swept, n_panels)
     size = (5.2, 4.2) if names is None else (3.1, 3.0)
-    margin = legend_inches([f"recall of {plain(label)}" for label in _classes_of(swept)])
+    margin = legend_inches([f"recall of {short_label(label)}" for label in _classes_of(swept)])
     sheet = panels(ax, n_panels, size=size, most_columns=4, margin=margin, sharey=True)
     entries: dict[Any, Any] = {}
     for at, one in enumerate(sheet.axes):
@@ -127,6 +127,7 @@ def _place_of_best(best: Any, swept: pd.DataFrame, n_groups: int) -> npt.NDArray
 
 
 def _check_table(argument: str, maker: str, table: object, columns: tuple[str, ...]) -> None:
+    """KindError unless the value is a table of the function that makes it."""
     if not isinstance(table, pd.DataFrame) or not set(columns) <= set(table.columns):
         raise KindError(
             f"`{argument}` must be a table of {maker}(); got {type(table).__name__}. Make it: "
@@ -152,8 +153,8 @@ def _edges(threshold: pd.Series) -> tuple[float, float]:
     """Where the axis of thresholds starts and ends: somewhat outside of all scores."""
     finite = threshold[np.isfinite(threshold)]
     low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
-    room = 0.04 * (high - low) or 0.5
-    return float(low - room), float(high + room)
+    margin = 0.04 * (high - low) or 0.5
+    return float(low - margin), float(high + margin)
 
 
 def _draw_steps(ax: Axes, part: pd.DataFrame) -> dict[Any, Any]:
@@ -170,7 +171,7 @@ def _draw_steps(ax: Axes, part: pd.DataFrame) -> dict[Any, Any]:
         handle = _step_line(
             ax, tables[0][1], column, edges, linestyle=style, color=GREY, linewidth=1.2
         )
-        entries[column] = (handle, f"recall of {plain(label)}")
+        entries[column] = (handle, f"recall of {short_label(label)}")
     ax.set_xlim(*edges)
     ax.set_ylim(-0.03, 1.03)
     ax.set_xlabel("threshold")

@@ -48,7 +48,7 @@ def choose_t(
     cost : mapping or Series, optional
         Label to cost, every class named, greater than 0; only their ratios matter.
     per : {"class", "error"}, default "class"
-        What the costs speak of: the recall of a whole class, or one error on a row of it.
+        What the costs count: the recall of a whole class, or one error on a row of it.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def choose_t(
     -----
     Class k has the weight prevalence_k**t, so ln(cost) is a line through ln(prevalence) whose
     slope is t, or t - 1 with ``per="error"``. Two classes always lie on one; through more of them
-    it is fitted by least squares. A large residual says that no single t expresses the costs.
+    it is fitted by least squares. A large residual means that no single t expresses the costs.
 
     Examples
     --------
@@ -109,12 +109,13 @@ def choose_t(
 
 
 def _log_costs(classes: list[Hashable], cost: Mapping[Any, float] | pd.Series) -> FloatArray:
+    """Logarithms of the costs, in the order of the classes; InputError for what is no cost."""
     given = dict(cost.items()) if isinstance(cost, (Mapping, pd.Series)) else {}
-    lacking = [label for label in classes if label not in given]
+    without = [label for label in classes if label not in given]
     foreign = [label for label in given if label not in classes]
-    if lacking or foreign or len(given) != len(cost):
+    if without or foreign or len(given) != len(cost):
         raise InputError(
-            f"`cost` must map each class to its cost, once; it lacks {listed(lacking) or 'none'} and "
+            f"`cost` must map each class to its cost, once; it leaves out {listed(without) or 'none'} and "
             f"names {listed(foreign) or 'nothing'} beyond them. Classes: {listed(classes)}."
         )
     try:
@@ -150,21 +151,21 @@ def _rule_columns(
 ) -> dict[str, Any]:
     """Columns of `choose_t`, over groups and rules flattened; t and residual are (G, rules)."""
     weights = weights_at_each(support[:, None], t)
-    majority = _majority(support, weights, t)
-    lacking = _lacking(classes, support)
-    lacking[lacking == ""] = "all classes are equally large"
-    reason = np.where(np.isnan(t) | np.isnan(majority), lacking[:, None], "")
+    majority = _score_largest(support, weights, t)
+    without = _describe_absent(classes, support)
+    without[without == ""] = "all classes are equally large"
+    reason = np.where(np.isnan(t) | np.isnan(majority), without[:, None], "")
     return {
         "t": t.reshape(-1),
         **{f"weight_{label}": weights[:, :, k].reshape(-1) for k, label in enumerate(classes)},
         "majority": majority.reshape(-1),
         "residual": residual.reshape(-1),
-        "meaning": texts(_meanings(classes, support, t)),
+        "meaning": texts(_describe_meaning(classes, support, t)),
         "reason": texts(reason.reshape(-1)),
     }
 
 
-def _majority(support: FloatArray, weights: FloatArray, t: FloatArray) -> FloatArray:
+def _score_largest(support: FloatArray, weights: FloatArray, t: FloatArray) -> FloatArray:
     """Score of always answering the largest class; NaN where an absent class has weight."""
     absent = support == 0
     is_largest = support == support.max(axis=1, keepdims=True, initial=0.0)
@@ -175,17 +176,17 @@ def _majority(support: FloatArray, weights: FloatArray, t: FloatArray) -> FloatA
     return np.where(has_weight, np.nan, score)
 
 
-def _lacking(classes: list[Hashable], support: FloatArray) -> npt.NDArray[Any]:
-    """The classes that each group lacks, in words, worked out once for each set of them."""
+def _describe_absent(classes: list[Hashable], support: FloatArray) -> npt.NDArray[Any]:
+    """The classes without rows in each group, in words, made once for each set of them."""
     words = np.full(len(support), "", dtype=object)
-    lacking = np.flatnonzero((support == 0).any(axis=1) | (support.shape[1] == 0))
-    sets, kind = np.unique(support[lacking] > 0, axis=0, return_inverse=True)
+    without = np.flatnonzero((support == 0).any(axis=1) | (support.shape[1] == 0))
+    sets, kind = np.unique(support[without] > 0, axis=0, return_inverse=True)
     texts_of = np.array([absent_classes(classes, rows) for rows in sets], dtype=object)
-    words[lacking] = texts_of[kind.reshape(-1)]
+    words[without] = texts_of[kind.reshape(-1)]
     return words
 
 
-def _meanings(classes: list[Hashable], support: FloatArray, t: FloatArray) -> list[str]:
+def _describe_meaning(classes: list[Hashable], support: FloatArray, t: FloatArray) -> list[str]:
     """What the rarest class counts against the largest: as a class, and one error on it."""
     if len(classes) < 2:
         return [""] * t.size
@@ -211,6 +212,7 @@ def _meanings(classes: list[Hashable], support: FloatArray, t: FloatArray) -> li
 
 
 def _rule_index(counts: ConfusionCounts, rules: list[str]) -> pd.Index:
+    """The groups with each rule as the last level."""
     axis = pd.Index(rules, name="rule")
     groups = counts.key_groups
     if not groups.names:
@@ -225,6 +227,7 @@ def _rule_index(counts: ConfusionCounts, rules: list[str]) -> pd.Index:
 def _multi_index(
     names: Sequence[Hashable], levels: Sequence[pd.Index], codes: Sequence[Any]
 ) -> pd.MultiIndex:
+    """An index of levels and codes that are known to fit."""
     return pd.MultiIndex(
         levels=list[Any](levels),
         codes=list[Any](codes),
@@ -236,7 +239,7 @@ def _multi_index(
 class _Sides(NamedTuple):
     """The models or groups that are compared, within each of some outer groups.
 
-    ``rows`` (outer, inner) says which row of the counts each is, -1 where it has none.
+    ``rows`` (outer, inner) is the row of the counts of each, -1 where it has none.
     """
 
     outer: Groups
@@ -318,25 +321,26 @@ def crossings(
     """
     check_counts(counts)
     check_choice("between", between, ("models", "groups"))
-    low, high = _range_of(t_min, t_max)
-    sides = _sides(counts, between)
+    low, high = _check_range(t_min, t_max)
+    sides = _compared_sides(counts, between)
     prevalence = _shared_prevalence(between, prevalence)
     if between == "models":
         check_names(counts, ["model_a", "model_b", "root", *_CROSSING])
     hits, support = hits_and_support(counts)
     weights_of = np.broadcast_to(class_prevalence(counts, prevalence, support), support.shape)
-    pairs = _pairs(sides, between)
-    reasons = _undefined(counts.label_set.classes, sides, pairs, support)
+    pairs = _all_pairs(sides, between)
+    reasons = _why_undefined(counts.label_set.classes, sides, pairs, support)
     is_defined = (reasons == "")[:, None]
     shares = np.where(is_defined, weights_of[pairs.rows].sum(axis=0), 1.0)
     differences = _recall_differences(hits[pairs.rows], support[pairs.rows])
     roots = roots_of_each(np.where(is_defined, differences, 0.0), shares)
-    place, columns = _rows_of(roots, shares, reasons, low, high)
+    place, columns = _root_rows(roots, shares, reasons, low, high)
     table = _crossing_table(sides, between, pairs.at(place), columns)
     return described(table, counts, None, prevalence)
 
 
-def _range_of(t_min: float, t_max: float) -> tuple[float, float]:
+def _check_range(t_min: float, t_max: float) -> tuple[float, float]:
+    """The range of t as floats; InputError where it is empty."""
     limits = []
     for name, value in (("t_min", t_min), ("t_max", t_max)):
         try:
@@ -349,6 +353,7 @@ def _range_of(t_min: float, t_max: float) -> tuple[float, float]:
 
 
 def _shared_prevalence(between: str, prevalence: Prevalence | None) -> Prevalence:
+    """The class shares of both sides; own ones differ between groups."""
     if prevalence is None:
         return "own" if between == "models" else "pooled"
     if between == "groups" and isinstance(prevalence, str) and prevalence == "own":
@@ -359,12 +364,13 @@ def _shared_prevalence(between: str, prevalence: Prevalence | None) -> Prevalenc
     return prevalence
 
 
-def _sides(counts: ConfusionCounts, between: str) -> _Sides:
+def _compared_sides(counts: ConfusionCounts, between: str) -> _Sides:
+    """The models or groups to compare; InputError for fewer than two."""
     groups = counts.key_groups
     models = [0] if groups.has_model else []
     others = list(range(len(models), len(groups.names)))
-    outer, outer_place = _distinct(groups, others if between == "models" else models)
-    inner, inner_place = _distinct(groups, models if between == "models" else others)
+    outer, outer_place = _distinct_groups(groups, others if between == "models" else models)
+    inner, inner_place = _distinct_groups(groups, models if between == "models" else others)
     if len(inner) < 2:
         raise InputError(_too_few(between, len(inner) if inner.names else 0))
     rows = np.full((len(outer), len(inner)), -1, dtype=np.intp)
@@ -372,13 +378,15 @@ def _sides(counts: ConfusionCounts, between: str) -> _Sides:
     return _Sides(outer, inner, rows)
 
 
-def _distinct(groups: Groups, keys: list[int]) -> tuple[Groups, npt.NDArray[np.intp]]:
+def _distinct_groups(groups: Groups, keys: list[int]) -> tuple[Groups, npt.NDArray[np.intp]]:
+    """The different values of some keys, and the place of each group among them."""
     if not keys:
         return Groups(), np.zeros(len(groups), dtype=np.intp)
     return groups.keep(keys).in_order()
 
 
 def _too_few(between: str, number: int) -> str:
+    """Text of the error for fewer than two sides."""
     if between == "models":
         return (
             f"Crossings need two models or more; got {counted(number, 'named model')}. Count "
@@ -391,7 +399,7 @@ def _too_few(between: str, number: int) -> str:
     )
 
 
-def _pairs(sides: _Sides, between: str) -> _Pairs:
+def _all_pairs(sides: _Sides, between: str) -> _Pairs:
     """Every pair in every outer group, in the order of the index."""
     inner, outer = np.array(np.triu_indices(len(sides.inner), 1)), np.arange(len(sides.outer))
     if between == "groups":
@@ -401,14 +409,14 @@ def _pairs(sides: _Sides, between: str) -> _Pairs:
     return _Pairs(outer, inner, sides.rows[outer, inner])
 
 
-def _undefined(
+def _why_undefined(
     classes: list[Hashable], sides: _Sides, pairs: _Pairs, support: FloatArray
 ) -> npt.NDArray[Any]:
-    """What each pair lacks to be compared; nothing where every class has rows on both sides."""
+    """Why a pair cannot be compared; nothing where every class has rows on both sides."""
     has_rows = np.append(support.any(axis=1), False)[pairs.rows]  # at -1 there are none
     reasons = np.full(len(pairs.outer), "", dtype=object)
     both = np.flatnonzero(has_rows.all(axis=0))
-    reasons[both] = _lacking(classes, support[pairs.rows[:, both]].min(axis=0))
+    reasons[both] = _describe_absent(classes, support[pairs.rows[:, both]].min(axis=0))
     for pair in np.flatnonzero(~has_rows.all(axis=0)).tolist():
         without = pairs.sides[~has_rows[:, pair], pair]
         reasons[pair] = f"no rows of {listed(sides.inner.values(side) for side in without)}"
@@ -426,7 +434,7 @@ def _recall_differences(hits: FloatArray, support: FloatArray) -> FloatArray:
 _SIDES = np.array([-1, 0, 1])  # which of two is better, at the sign of their difference: 0, 1, -1
 
 
-def _rows_of(
+def _root_rows(
     roots: RootsOfEach, shares: FloatArray, reasons: npt.NDArray[Any], low: float, high: float
 ) -> tuple[Places, dict[str, npt.NDArray[Any]]]:
     """The pair of each row of `crossings`, and columns; who is better is a place among the two."""
@@ -468,6 +476,7 @@ def _cost_ratios(shares: FloatArray, t: FloatArray) -> FloatArray:
 def _crossing_table(
     sides: _Sides, between: str, pairs: _Pairs, columns: dict[str, Any]
 ) -> pd.DataFrame:
+    """The table of `crossings`, from places and codes."""
     root = columns.pop("root")
     held = np.empty(len(sides.inner) + 1, dtype=object)  # the last one, at -1, is None
     for at in range(len(sides.inner)):

@@ -40,7 +40,7 @@ class Roots(NamedTuple):
 
 
 class RootsOfEach(NamedTuple):
-    """R roots of N sums, those of one sum together and ascending; ``of`` says whose each is.
+    """R roots of N sums, those of one sum together and ascending; ``of`` is the place of its sum.
 
     ``first_sign`` (N) is the sign of each sum below its first root, 0 where it is zero everywhere.
     """
@@ -115,14 +115,14 @@ class _Differences(NamedTuple):
 
     def at(self, of: Places, t: FloatArray) -> _Points:
         bases = self.bases[of]
-        plus, minus = (_evaluated(part[of], bases, t) for part in (self.plus, self.minus))
+        plus, minus = (_evaluate_log_sums(part[of], bases, t) for part in (self.plus, self.minus))
         return _Points(of, t, *plus, *minus)
 
     def slope_noise(self, of: Places) -> FloatArray:
         return 10 * _NOISE * np.abs(self.bases[of]).max(axis=1)
 
 
-def _evaluated(
+def _evaluate_log_sums(
     coefficients: FloatArray, bases: FloatArray, t: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Logarithm of the sum of the terms, and its derivative by t."""
@@ -161,7 +161,8 @@ def roots_of_each(coefficients: FloatArray, bases: FloatArray) -> RootsOfEach:
 
 
 def _roots_of_block(coefficients: FloatArray, bases: FloatArray) -> RootsOfEach:
-    logs, terms = _merged(coefficients, bases)
+    """All real roots of as many sums as are looked at together."""
+    logs, terms = _merge_bases(coefficients, bases)
     number = (terms != 0).sum(axis=1)
     first_sign = np.sign(terms[:, :1].sum(axis=1)).astype(np.int_)
     has_roots = (terms > 0).any(axis=1) & (terms < 0).any(axis=1)
@@ -174,7 +175,7 @@ def _roots_of_block(coefficients: FloatArray, bases: FloatArray) -> RootsOfEach:
     return RootsOfEach(of[order], at[order], is_touch[order], first_sign)
 
 
-def _merged(coefficients: FloatArray, bases: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _merge_bases(coefficients: FloatArray, bases: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Logarithms of the different bases, ascending, and their coefficients; zeros at the end."""
     order = np.argsort(bases, axis=1, kind="stable")
     ordered, terms = (np.take_along_axis(part, order, axis=1) for part in (bases, coefficients))
@@ -203,9 +204,9 @@ def _roots_of_many_terms(
     """Whose root, its place, and whether it touches, of sums with more than two terms."""
     with np.errstate(divide="ignore"):
         h = _Differences(np.log(np.maximum(terms, 0.0)), np.log(np.maximum(-terms, 0.0)), logs)
-    left, right, unresolved = _isolated(h, *_outer_bounds(logs, terms, number))
-    at = _refined(h, left, right)
-    whose, low, high = _clustered(unresolved)
+    left, right, unresolved = _isolate_roots(h, *_outer_bounds(logs, terms, number))
+    at = _refine_roots(h, left, right)
+    whose, low, high = _join_clusters(unresolved)
     alone = _outside(left.of, at, whose, low, high)
     places, is_touch = _multiple_roots(h, whose, low, high)
     of = np.append(left.of[alone], whose)
@@ -232,7 +233,7 @@ def _outer_bounds(
     )
 
 
-def _isolated(
+def _isolate_roots(
     h: _Differences, low: FloatArray, high: FloatArray
 ) -> tuple[_Points, _Points, list[tuple[int, float, float]]]:
     """Ends of intervals that hold exactly one simple root; those in which h is zero to rounding."""
@@ -264,6 +265,7 @@ def _is_monotone(h: _Differences, left: _Points, right: _Points) -> BoolArray:
 
 
 def _is_unresolved(left: _Points, right: _Points) -> BoolArray:
+    """Whether h is zero to rounding, or the interval too narrow to halve."""
     width = (right.t - left.t) / np.maximum(1.0, np.abs(left.t))
     is_zero = (np.abs(left.h) <= left.noise) & (np.abs(right.h) <= right.noise)
     return np.asarray(is_zero & (width < _FLAT)) | (width < _NARROW)
@@ -272,16 +274,16 @@ def _is_unresolved(left: _Points, right: _Points) -> BoolArray:
 def _is_excluded(left: _Points, right: _Points) -> BoolArray:
     """Whether h is surely above zero, or surely below, all the way."""
     noise = np.maximum(left.noise, right.noise)
-    above = _lowest(left, right) > noise
-    return np.asarray(above | (_lowest(left.negated(), right.negated()) > noise))
+    above = _lower_bound(left, right) > noise
+    return np.asarray(above | (_lower_bound(left.negated(), right.negated()) > noise))
 
 
-def _lowest(left: _Points, right: _Points) -> FloatArray:
+def _lower_bound(left: _Points, right: _Points) -> FloatArray:
     """Bound of h from below: the tangents of plus, less the chord of minus."""
     width = right.t - left.t
-    bend = np.maximum(right.plus_slope - left.plus_slope, np.finfo(np.float64).tiny)
+    curvature = np.maximum(right.plus_slope - left.plus_slope, np.finfo(np.float64).tiny)
     fall = left.plus - right.plus + right.plus_slope * width
-    meeting = np.clip(fall / bend, 0.0, width)
+    meeting = np.clip(fall / curvature, 0.0, width)
     tangent = np.maximum(
         left.plus + left.plus_slope * meeting, right.plus + right.plus_slope * (meeting - width)
     )
@@ -290,7 +292,7 @@ def _lowest(left: _Points, right: _Points) -> FloatArray:
     return np.minimum(np.minimum(left.h, right.h), tangent - chord)
 
 
-def _refined(h: _Differences, left: _Points, right: _Points) -> FloatArray:
+def _refine_roots(h: _Differences, left: _Points, right: _Points) -> FloatArray:
     """The root in each interval: Newton's steps, halving where these do not gain enough."""
     best = right.replaced(np.abs(left.h) < np.abs(right.h), left)
     gains = np.ones(len(best.t), dtype=np.bool_)
@@ -314,7 +316,7 @@ def _refined(h: _Differences, left: _Points, right: _Points) -> FloatArray:
     return found
 
 
-def _clustered(
+def _join_clusters(
     intervals: list[tuple[int, float, float]],
 ) -> tuple[Places, FloatArray, FloatArray]:
     """Neighbouring intervals as one, widened to where the sign of h is beyond rounding."""
@@ -347,7 +349,7 @@ def _multiple_roots(
     """Place of the root, or of the roots nearer to each other than rounding, and if it touches."""
     left, right = h.at(of, low), h.at(of, high)
     is_touch = left.is_positive == right.is_positive
-    # at a touch h is too flat to tell the place, but its slope changes sign there
+    # at a touch h is too flat to locate the root, but its slope changes sign there
     rises = left.slope > 0
     for _ in range(60):
         middle = h.at(of, (low + high) / 2)

@@ -43,6 +43,7 @@ def scored_rows(frame: pd.DataFrame, columns: Columns, *, by: Any, dropna: bool)
 
 
 def _check_scores_are_bound(columns: Columns) -> None:
+    """InputError unless scores are bound that thresholds can use."""
     if columns.y_score is None:
         raise InputError(
             "No scores are bound; thresholds need them. Name their column: "
@@ -100,6 +101,7 @@ def decided(frame: pd.DataFrame, columns: Columns, *, t: float, prevalence: Any)
 def _share_in_frame(
     frame: pd.DataFrame, columns: Columns, labels: list[Hashable], prevalence: str
 ) -> dict[Hashable, int]:
+    """Rows of each class among those that are complete."""
     if prevalence != "own":
         raise InputError(
             f"`prevalence` must be 'own', a mapping or a Series of shares; got {shown(prevalence)}."

@@ -155,6 +155,7 @@ def score(
 def _arranged(
     counts: ConfusionCounts, exponents: list[float], columns: list[FloatArray], *, is_list: bool
 ) -> pd.Series | pd.DataFrame:
+    """Scores as a Series or DataFrame, as t and groups ask for."""
     axis = pd.Index(exponents, name="t", dtype=np.float64)
     if not counts.key_groups.names:
         return pd.Series(
@@ -217,7 +218,7 @@ def metrics(
     values: dict[str, Any] = sizes(counts, support)
     arrays = _arrays(counts)
     for metric in chosen:
-        values[metric.name] = _evaluated(metric, arrays, counts, exponents)
+        values[metric.name] = _metric_values(metric, arrays, counts, exponents)
     report_undefined(counts, chosen, values)
     rows = {name: over_t(column, len(exponents)) for name, column in values.items()}
     index = with_t(counts.groups, counts, exponents) if is_list else counts.groups
@@ -227,6 +228,7 @@ def metrics(
 def _chosen_metrics(
     counts: ConfusionCounts, metrics: str | Metric | Iterable[str | Metric] | None
 ) -> list[Metric]:
+    """The metrics asked for; by default all that are defined without asking."""
     has_positive = counts.pos_label is not None
     if metrics is None:
         return sorted(
@@ -239,6 +241,7 @@ def _chosen_metrics(
 
 
 def _arrays(counts: ConfusionCounts) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Hits, support, predicted and total as float."""
     hits, support, predicted = (
         part.astype(np.float64, order="K")
         for part in (counts.hits, counts.support, counts.predicted)
@@ -246,7 +249,7 @@ def _arrays(counts: ConfusionCounts) -> tuple[FloatArray, FloatArray, FloatArray
     return hits, support, predicted, counts.weight.astype(np.float64)[:, None]
 
 
-def _evaluated(
+def _metric_values(
     metric: Metric,
     arrays: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
     counts: ConfusionCounts,
@@ -486,6 +489,7 @@ def tempered_balanced_accuracy_score(
 
 
 def _check_smoothing(smoothing: float) -> None:
+    """InputError unless smoothing is a finite number, 0 or more."""
     is_number = is_real(smoothing)
     if is_number and 0 <= smoothing < math.inf:
         return

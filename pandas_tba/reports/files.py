@@ -41,7 +41,7 @@ def target_of(path: object) -> Target:
 
 @contextmanager
 def _naming(name: str) -> Iterator[None]:
-    """Say the name that the user gave, not that of a draft, where a file cannot be written."""
+    """Name the file as the user did, not the draft, where a file cannot be written."""
     try:
         yield
     except OSError as fault:

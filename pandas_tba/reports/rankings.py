@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pandas_tba.counts.confusion import ConfusionCounts
-from pandas_tba.reports.views import DASH, plain
+from pandas_tba.reports.views import DASH, one_line
 from pandas_tba.scoring.results import Prevalence, class_prevalence, of_classes
 from pandas_tba.scoring.tempering import ratio, tempered_mean
 
@@ -41,12 +41,14 @@ class Ranking:
         columns = [index.get_level_values(level) for level in range(index.nlevels)]
         if not self.counts.key_groups.names:
             return [("all rows",)]
-        return [tuple(map(plain, key)) for key in zip(*(c.tolist() for c in columns), strict=True)]
+        return [
+            tuple(map(one_line, key)) for key in zip(*(c.tolist() for c in columns), strict=True)
+        ]
 
     @property
     def headers(self) -> list[str]:
         """What the keys are."""
-        return [plain(name) for name in self.counts.key_groups.names] or ["group"]
+        return [one_line(name) for name in self.counts.key_groups.names] or ["group"]
 
     def scores(self, t: float, prevalence: Prevalence) -> FloatArray:
         """Score of each row; models are never weighed by other models."""
@@ -54,10 +56,13 @@ class Ranking:
         return tempered_mean(ratio(self.hits, self.support), shares, t)
 
     def order(self, scores: FloatArray) -> list[tuple[int, str]]:
-        """Rows with their rank: the best first, then without a rank those that lack a class."""
-        lacks = (self.support == 0).any(axis=1) | np.isnan(scores)
-        order = np.lexsort((-np.nan_to_num(scores, nan=-1.0), lacks))
-        return [(row, DASH if lacks[row] else str(at + 1)) for at, row in enumerate(order.tolist())]
+        """Rows with their rank: the best first, then without a rank those where a class has no rows."""
+        is_unranked = (self.support == 0).any(axis=1) | np.isnan(scores)
+        order = np.lexsort((-np.nan_to_num(scores, nan=-1.0), is_unranked))
+        return [
+            (row, DASH if is_unranked[row] else str(at + 1))
+            for at, row in enumerate(order.tolist())
+        ]
 
 
 def rankings_of(counts: ConfusionCounts) -> list[Ranking]:
@@ -71,12 +76,12 @@ def rankings_of(counts: ConfusionCounts) -> list[Ranking]:
         return [Ranking("Groups", counts, are_models=False)]
     for model in range(len(whole)):
         code = whole.key_groups.codes[model, 0]
-        part = _of_model(counts, code)
-        found.append(Ranking(f"Groups, {plain(whole.groups[model])}", part, are_models=False))
+        part = _select_model(counts, code)
+        found.append(Ranking(f"Groups, {one_line(whole.groups[model])}", part, are_models=False))
     return found
 
 
-def _of_model(counts: ConfusionCounts, code: int) -> ConfusionCounts:
+def _select_model(counts: ConfusionCounts, code: int) -> ConfusionCounts:
     """Counts of the groups of one model, without it among the keys."""
     part = some_groups(counts, np.flatnonzero(counts.key_groups.codes[:, 0] == code).tolist())
     keys = part.key_groups.keep(list(range(1, len(part.key_groups.names))))
@@ -93,19 +98,19 @@ def some_groups(counts: ConfusionCounts, chosen: list[int]) -> ConfusionCounts:
     return replace(counts, stored=cells, key_groups=groups)
 
 
-def as_numbers(rankings: list[Ranking], prevalence: Prevalence) -> dict[str, Any]:
+def page_numbers(rankings: list[Ranking], prevalence: Prevalence) -> dict[str, Any]:
     """What the page computes with: numbers alone, so that no label can do harm."""
     given = None
     if not isinstance(prevalence, str):
         given = class_prevalence(rankings[0].counts, prevalence, rankings[0].support)[0].tolist()
     tables = [
-        {"support": _whole(ranking.support), "hits": _whole(ranking.hits), "pooled": not ranking.are_models}
+        {"support": _as_integers(ranking.support), "hits": _as_integers(ranking.hits), "pooled": not ranking.are_models}
         for ranking in rankings
     ]  # fmt: skip
     return {"given": given, "tables": tables}
 
 
-def _whole(values: FloatArray) -> list[Any]:
+def _as_integers(values: FloatArray) -> list[Any]:
     """Numbers without a needless fraction."""
     is_whole = bool((values == np.floor(values)).all()) and values.max(initial=0) < 2**53
     return (values.astype(np.int64) if is_whole else values).tolist()

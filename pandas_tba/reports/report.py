@@ -1,4 +1,4 @@
-"""Report: the story of a set of predictions, for a terminal, a notebook, Markdown and a page."""
+"""Report: what predictions are worth, for a terminal, a notebook, Markdown and a page."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from pandas_tba.errors import (
     shown,
 )
 from pandas_tba.frames.columns import Columns
-from pandas_tba.plots.axes import PLAIN, in_order, matplotlib, named, space_ticks
+from pandas_tba.plots.axes import PLAIN, mark_direction, matplotlib, named, space_ticks
 from pandas_tba.plots.curves import plot_curve
 from pandas_tba.plots.dotplots import plot_compare, plot_groups, plot_slices
 from pandas_tba.plots.heatmaps import plot_confusion
 from pandas_tba.reports.files import target_of, written
-from pandas_tba.reports.rankings import Ranking, as_numbers, rankings_of, some_groups
-from pandas_tba.reports.sections import Section, Story, for_pairs, sections_of
-from pandas_tba.reports.svg import add_line, as_text, inline_svg
-from pandas_tba.reports.views import as_lines, as_markdown, markdown_text, number_text, plain
+from pandas_tba.reports.rankings import Ranking, page_numbers, rankings_of, some_groups
+from pandas_tba.reports.sections import ReportData, Section, for_pairs, sections_of
+from pandas_tba.reports.svg import add_line, inline_svg, svg_markup
+from pandas_tba.reports.views import as_lines, as_markdown, markdown_text, number_text, one_line
 from pandas_tba.scoring.results import Exponent, Prevalence, check_counts, exponents_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _TITLE = "Tempered balanced accuracy"
 _WIDTH = 100  # of text
 _MOST_LINES = 12  # of a table in a terminal
-_MOST_DRAWN = 4  # pictures of one kind
+_MOST_DRAWN = 4  # figures of one kind
 _BEFORE = ("overall", "models", "crossings")  # the sections that the slider stands below
 _MOST_CURVES = 60
 _MOST_ROWS_DRAWN = 40
@@ -59,7 +59,7 @@ class Report:
     """What predictions are worth, in one value: look at it, write it to a file, work with its tables.
 
     Made by `report` and ``df.tba.report``; not by its constructor. Its repr is text, in a notebook it
-    shows tables and pictures.
+    shows tables and figures.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Report:
     """
 
     title: str
-    story: Story
+    data: ReportData
     parts: tuple[Section, ...]
 
     @property
@@ -131,7 +131,7 @@ class Report:
         target = None if path is None else target_of(path)
         lines = [f"# {markdown_text(self.title)}", ""]
         for part in self.parts:
-            lines += [f"## {part.title}", "", *_markdown_of(part)]
+            lines += [f"## {part.title}", "", *_section_markdown(part)]
         return written("\n".join(lines), target)
 
     @overload
@@ -161,8 +161,8 @@ class Report:
         Notes
         -----
         The page opens without a network and asks nothing of one. With JavaScript, a slider moves t
-        and ranks models and groups anew, and headers sort their tables; without it, all tables and
-        pictures are there.
+        and ranks models and groups again, and headers sort their tables; without it, all tables and
+        figures are there.
         """
         target = None if path is None else target_of(path)
         return written(_page(self), target)
@@ -170,12 +170,12 @@ class Report:
     def _repr_html_(self) -> str | None:
         if not (find_spec("jinja2") and find_spec("matplotlib")):
             return None  # then notebooks show the text
-        return _rendered("fragment.html", title=self.title, sections=_with_drawings(self))
+        return _render("fragment.html", title=self.title, sections=_sections_with_figures(self))
 
     def __repr__(self) -> str:
         lines = [self.title, "=" * min(len(self.title), _WIDTH)]
         for part in self.parts:
-            lines += ["", part.title, "-" * len(part.title), *_lines_of(part)]
+            lines += ["", part.title, "-" * len(part.title), *_section_lines(part)]
         lines += ["", ".to_html(path)  .to_markdown(path)  .to_frame(section), sections:"]
         return "\n".join([*lines, *textwrap.wrap(", ".join(self.sections), _WIDTH)])
 
@@ -188,7 +188,7 @@ def report(
     prevalence: Prevalence = "own",
     title: str | None = None,
 ) -> Report:
-    """The story of predictions in one value: scores, intervals, gaps, crossings, what is undefined.
+    """Report on predictions in one value: scores, intervals, gaps, crossings, what is undefined.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def report(
 
     Notes
     -----
-    What small or absent classes leave uncertain or undefined is said in the report, not in warnings.
+    What small or absent classes leave uncertain or undefined stands in the report, not in warnings.
     Draws for gaps have a fixed seed: the same counts give the same report.
 
     Examples
@@ -238,26 +238,27 @@ def report(
     if title is not None and not isinstance(title, str):
         raise InputError(f"`title` must be text; got {shown(title)}.")
     exponents = list(dict.fromkeys(exponents_of(t)[0]))
-    story = Story(counts, pairs, exponents, prevalence)
+    data = ReportData(counts, pairs, exponents, prevalence)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedWarning)
         warnings.simplefilter("ignore", InputWarning)
-        parts = sections_of(story)
-    return Report(_default_title(story) if title is None else plain(title), story, tuple(parts))
+        parts = sections_of(data)
+    return Report(_default_title(data) if title is None else one_line(title), data, tuple(parts))
 
 
 def pairs_of_models(frame: pd.DataFrame, columns: Columns) -> PairedCounts | None:
-    """Pairs of the models of a frame, where it has several and says which rows are the same case."""
+    """Pairs of the models of a frame, where it has several and names their cases."""
     return pair_frame(frame, columns, row=columns.row) if columns.roles.has_pairs else None
 
 
-def _default_title(story: Story) -> str:
-    names = [plain(model) for model in story.whole.groups] if story.n_models else []
+def _default_title(data: ReportData) -> str:
+    """Title that names the models."""
+    names = [one_line(model) for model in data.whole.groups] if data.n_models else []
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return f"Tempered balanced accuracy{' of ' if names else ''}{', '.join(names[:3])}{more}"
 
 
-def _lines_of(part: Section) -> list[str]:
+def _section_lines(part: Section) -> list[str]:
     """A section in a terminal: the first rows of its table."""
     if part.name == "methods":
         return ["see .to_frame('methods')"]
@@ -271,7 +272,8 @@ def _lines_of(part: Section) -> list[str]:
     return [*lines, *table[: _MOST_LINES + 1], *more]
 
 
-def _markdown_of(part: Section) -> list[str]:
+def _section_markdown(part: Section) -> list[str]:
+    """A section in Markdown: all rows of its view."""
     mark = "- " if part.name == "summary" else ""
     lines = [line for word in part.words for line in (f"{mark}{markdown_text(word)}", "")]
     if part.view.headers:
@@ -283,27 +285,27 @@ def _markdown_of(part: Section) -> list[str]:
 
 def _page(report: Report) -> str:
     """The HTML page."""
-    _environment()  # says what is not installed before pictures are drawn
-    story, rankings = report.story, rankings_of(report.story.counts)
-    explored = round(float(np.clip(story.t, -1, 1)), 2) + 0.0
-    return _rendered(
+    _environment()  # fails before figures are drawn where it is not installed
+    data, rankings = report.data, rankings_of(report.data.counts)
+    explored = round(float(np.clip(data.t, -1, 1)), 2) + 0.0
+    return _render(
         "page.html",
         title=report.title,
-        sections=_with_drawings(report),
+        sections=_sections_with_figures(report),
         explore_after=[name for name in report.sections if name in _BEFORE][-1],
-        rankings=[_explored(story, at, one, explored) for at, one in enumerate(rankings)],
+        rankings=[_ranking_rows(data, at, one, explored) for at, one in enumerate(rankings)],
         explored=f"{explored:.2f}",
-        choices=_choices(story),
-        numbers=as_numbers(rankings, story.prevalence),
-        script=_asset("page.js"),
-        style=_asset("page.css"),
+        choices=_prevalence_choices(data),
+        numbers=page_numbers(rankings, data.prevalence),
+        script=_read_asset("page.js"),
+        style=_read_asset("page.css"),
         version=version("pandas-tba"),
     )
 
 
-def _explored(story: Story, at: int, ranking: Ranking, t: float) -> dict[str, Any]:
+def _ranking_rows(data: ReportData, at: int, ranking: Ranking, t: float) -> dict[str, Any]:
     """What the page shows of a ranking before anything is moved."""
-    scores, names = ranking.scores(t, story.prevalence), ranking.names
+    scores, names = ranking.scores(t, data.prevalence), ranking.names
     order = ranking.order(scores)
     rows = [
         {
@@ -320,12 +322,12 @@ def _explored(story: Story, at: int, ranking: Ranking, t: float) -> dict[str, An
         "title": ranking.title,
         "headers": ranking.headers,
         "rows": rows,
-        "drawing": _curve(story, f"curve{at}", ranking, order, t) if has_curve else "",
+        "figure": _draw_curve(data, f"curve{at}", ranking, order, t) if has_curve else "",
     }
 
 
-def _curve(
-    story: Story, name: str, ranking: Ranking, order: list[tuple[int, str]], t: float
+def _draw_curve(
+    data: ReportData, name: str, ranking: Ranking, order: list[tuple[int, str]], t: float
 ) -> Any:
     """Curves of a ranking, with a line at t; of many rows some, from the best to the worst."""
     counts, note = ranking.counts, ""
@@ -334,23 +336,23 @@ def _curve(
         counts = some_groups(counts, sorted(order[one][0] for one in chosen))
         note = f", {_MOST_CURVES} of {len(order):,}"
     figure = _figure(6.2, 7)
-    legend = plot_curve(counts, prevalence=story.prevalence, ax=figure.subplots()).get_legend()
+    legend = plot_curve(counts, prevalence=data.prevalence, ax=figure.subplots()).get_legend()
     height = 0 if legend is None else legend.get_window_extent().height / figure.dpi
     figure.set_size_inches(6.2, 4.4 + height)
-    drawing = inline_svg(figure, name=name, label=f"{ranking.title}: score over t{note}")
-    add_line(drawing, figure, at=t)
-    return _markup(as_text(drawing))
+    svg = inline_svg(figure, name=name, label=f"{ranking.title}: score over t{note}")
+    add_line(svg, figure, at=t)
+    return _markup(svg_markup(svg))
 
 
-def _choices(story: Story) -> list[tuple[str, str]]:
+def _prevalence_choices(data: ReportData) -> list[tuple[str, str]]:
     """Whose class shares the page can weigh by, that of the report first."""
     words = {"own": "own class shares", "pooled": "those of all groups", "given": "given shares"}
-    asked = story.prevalence if isinstance(story.prevalence, str) else "given"
-    names = [asked, "own", *(["pooled"] if story.keys else [])]
+    asked = data.prevalence if isinstance(data.prevalence, str) else "given"
+    names = [asked, "own", *(["pooled"] if data.keys else [])]
     return [(name, words[name]) for name in dict.fromkeys(names)]
 
 
-def _with_drawings(report: Report) -> list[dict[str, Any]]:
+def _sections_with_figures(report: Report) -> list[dict[str, Any]]:
     """What the templates read of each section."""
     return [
         {
@@ -358,44 +360,48 @@ def _with_drawings(report: Report) -> list[dict[str, Any]]:
             "title": part.title,
             "words": part.words,
             "view": part.view,
-            "drawings": [
-                {"label": label, "picture": _picture(figure, f"{part.name}{at}", label)}
-                for at, (figure, label) in enumerate(_figures(report.story, part))
+            "figures": [
+                {"label": label, "svg": _figure_markup(figure, f"{part.name}{at}", label)}
+                for at, (figure, label) in enumerate(_section_figures(report.data, part))
             ],
         }
         for part in report.parts
     ]
 
 
-def _picture(figure: Figure, name: str, label: str) -> Any:
-    return _markup(as_text(inline_svg(figure, name=name, label=label)))
+def _figure_markup(figure: Figure, name: str, label: str) -> Any:
+    """A figure as markup for a template."""
+    return _markup(svg_markup(inline_svg(figure, name=name, label=label)))
 
 
-def _figures(story: Story, part: Section) -> Iterator[tuple[Figure, str]]:
-    """Pictures of a section, and what they show in words."""
+def _section_figures(data: ReportData, part: Section) -> Iterator[tuple[Figure, str]]:
+    """Figures of a section, and what they show in words."""
     if part.frame.empty:
         return
-    asked: dict[str, Any] = {"t": story.t, "prevalence": story.prevalence}
-    if part.name == "models" and story.pairs is not None:
-        asked["prevalence"] = for_pairs(story.prevalence)
-        yield _drawn(plot_compare, story.pairs, "Differences of models", **asked)
+    asked: dict[str, Any] = {"t": data.t, "prevalence": data.prevalence}
+    if part.name == "models" and data.pairs is not None:
+        asked["prevalence"] = for_pairs(data.prevalence)
+        yield _draw_dots(plot_compare, data.pairs, "Differences of models", **asked)
     elif part.name == "groups":
-        for one in _group_rankings(story):
-            yield _drawn(plot_groups, one.counts, one.title, **asked)
+        for one in _group_rankings(data):
+            yield _draw_dots(plot_groups, one.counts, one.title, **asked)
     elif part.name == "slices":
-        for one in _group_rankings(story):
+        for one in _group_rankings(data):
             title = f"Slices with the lowest scores, {one.title}"
-            yield _drawn(plot_slices, one.counts, title, t=story.t)
+            yield _draw_dots(plot_slices, one.counts, title, t=data.t)
     elif part.name == "confusion":
-        yield from _matrices(story)
+        yield from _draw_matrices(data)
 
 
-def _group_rankings(story: Story) -> list[Ranking]:
-    return [one for one in rankings_of(story.counts) if not one.are_models][:_MOST_DRAWN]
+def _group_rankings(data: ReportData) -> list[Ranking]:
+    """Rankings of groups, of as many models as have figures."""
+    return [one for one in rankings_of(data.counts) if not one.are_models][:_MOST_DRAWN]
 
 
-def _drawn(draw: Callable[..., Any], counts: Any, label: str, **asked: Any) -> tuple[Figure, str]:
-    """A picture with a line for each row, as high as they are and wide enough for their names."""
+def _draw_dots(
+    draw: Callable[..., Any], counts: Any, label: str, **asked: Any
+) -> tuple[Figure, str]:
+    """A figure with a line for each row, as high as they are and wide enough for their names."""
     figure = _figure(5.8, 20)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)  # small classes are hollow dots
@@ -407,34 +413,35 @@ def _drawn(draw: Callable[..., Any], counts: Any, label: str, **asked: Any) -> t
     return figure, label
 
 
-def _matrices(story: Story) -> Iterator[tuple[Figure, str]]:
+def _draw_matrices(data: ReportData) -> Iterator[tuple[Figure, str]]:
     """A matrix for each model, side by side, if there are few."""
-    n_labels = len(story.whole.label_set.values)
-    if not (0 < n_labels <= _MOST_LABELS and 0 < len(story.whole) <= _MOST_MATRICES):
+    n_labels = len(data.whole.label_set.values)
+    if not (0 < n_labels <= _MOST_LABELS and 0 < len(data.whole) <= _MOST_MATRICES):
         return
     side = 1.4 + 0.45 * n_labels
-    figure = _figure(side * len(story.whole) + 0.8, side)
-    axes = plot_confusion(story.whole, ax=figure.subplots(1, len(story.whole), squeeze=False)[0])
-    names = [named(story.whole.key_groups.values(at)) for at in range(len(story.whole))]
+    figure = _figure(side * len(data.whole) + 0.8, side)
+    axes = plot_confusion(data.whole, ax=figure.subplots(1, len(data.whole), squeeze=False)[0])
+    names = [named(data.whole.key_groups.values(at)) for at in range(len(data.whole))]
     for one, name in zip(np.ravel(axes), names, strict=True):  # its title is wider than they are
-        one.set_title(in_order(name), loc="left", fontsize="medium", **PLAIN)
+        one.set_title(mark_direction(name), loc="left", fontsize="medium", **PLAIN)
     yield figure, "Confusion matrices: true labels in rows, predicted ones in columns"
 
 
 def _figure(width: float, height: float) -> Figure:
     """An empty figure of that many inches; none of pyplot's, which would keep it."""
-    matplotlib()  # says how to install it
+    matplotlib()  # fails with how to install it
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def _rendered(template: str, **values: Any) -> str:
+def _render(template: str, **values: Any) -> str:
     """A template filled in; all that is no markup of ours is escaped."""
     return str(_environment().get_template(template).render(**values))
 
 
 def _environment() -> Any:
+    """Templates of the page; ImportError where jinja2 is not installed."""
     try:
         import jinja2
     except ImportError as error:
@@ -455,14 +462,14 @@ def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _asset(name: str) -> Any:
+def _read_asset(name: str) -> Any:
     """A file of ours, as markup."""
     return _markup((resources.files("pandas_tba.reports") / "templates" / name).read_text("utf-8"))
 
 
 def _markup(text: str) -> Any:
     """Text that templates take as it is."""
-    _environment()  # says how to install it
+    _environment()  # fails with how to install it
     from markupsafe import Markup
 
     return Markup(text)  # of our own making: labels in it are escaped

@@ -27,10 +27,10 @@ from pandas_tba.reports.views import (
     by_t,
     limits_text,
     number_text,
-    of_pairs,
-    plain,
-    transposed,
+    one_line,
+    transpose,
     view_of,
+    view_of_pairs,
 )
 from pandas_tba.scoring.metrics import METRICS
 from pandas_tba.scoring.results import Prevalence, class_prevalence, of_classes
@@ -55,8 +55,8 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Story:
-    """What a report tells of: the counts by group, those without groups, pairs, t and shares."""
+class ReportData:
+    """What a report is made from: the counts by group, those without groups, pairs, t and shares."""
 
     counts: ConfusionCounts
     pairs: PairedCounts | None
@@ -96,51 +96,60 @@ class Story:
         return len(self.counts.key_groups.keep(places).in_order()[0]) if places else 0
 
 
-def sections_of(story: Story) -> list[Section]:
-    """Sections in the order of the story, those that have nothing to tell left out."""
-    found = [_data(story), _overall(story)]
-    found += [_models(story)] if story.pairs is not None else []
-    if story.n_models > 1 or 1 < story.n_groups <= _MOST_CROSSED:
-        found.append(_crossings(story))
-    if story.keys:
-        found += [_groups(story), _gaps(story), _disparity(story)]
-    found += [_slices(story)] if len(story.keys) > 1 else []
-    found += [_per_class(story), _confusion(story), _metrics(story), _undefined(story)]
-    found.append(_methods(story))
-    return [_summary(story, {section.name: section for section in found}), *found]
+def sections_of(data: ReportData) -> list[Section]:
+    """Sections in their order, those without content left out."""
+    found = [_data_section(data), _overall_section(data)]
+    found += [_models_section(data)] if data.pairs is not None else []
+    if data.n_models > 1 or 1 < data.n_groups <= _MOST_CROSSED:
+        found.append(_crossings_section(data))
+    if data.keys:
+        found += [_groups_section(data), _gaps_section(data), _disparity_section(data)]
+    found += [_slices_section(data)] if len(data.keys) > 1 else []
+    found += [
+        _classes_section(data),
+        _confusion_section(data),
+        _metrics_section(data),
+        _undefined_section(data),
+    ]
+    found.append(_methods_section(data))
+    return [_summary_section(data, {section.name: section for section in found}), *found]
 
 
-def _data(story: Story) -> Section:
-    counts, whole = story.counts, story.whole
+def _data_section(data: ReportData) -> Section:
+    """What was counted: rows, classes, models, groups."""
+    counts, whole = data.counts, data.whole
     rows = int(whole.rows.max(initial=0))
     facts: dict[str, Any] = {"rows": f"{rows:,}"}
     if counts.is_weighted:
         facts["weight"] = f"{float(whole.weight.max(initial=0)):,.6g}"
     left_out = ", ".join(
-        f"{plain(name)}: {number:,}" for name, number in counts.missing_by_column.items() if number
+        f"{one_line(name)}: {number:,}"
+        for name, number in counts.missing_by_column.items()
+        if number
     )
     facts["rows left out"] = f"{counts.n_missing:,}" + (f" ({left_out})" if left_out else "")
     classes = counts.label_set.classes
     facts["classes"] = f"{len(classes):,}{'' if counts.declared else ', those that occur'}"
     if counts.pos_label is not None:
-        facts["positive class"] = plain(counts.pos_label)
+        facts["positive class"] = one_line(counts.pos_label)
     others = [label for label in counts.label_set.values if label not in classes]
     if others:
         facts["only predicted"] = listed(others)
-    if story.n_models:
-        facts["models"] = f"{story.n_models:,}"
-    if story.keys:
-        facts["groups"] = f"{story.n_groups:,} by {', '.join(map(plain, story.keys))}"
+    if data.n_models:
+        facts["models"] = f"{data.n_models:,}"
+    if data.keys:
+        facts["groups"] = f"{data.n_groups:,} by {', '.join(map(one_line, data.keys))}"
     frame = pd.DataFrame({"value": facts.values()}, index=pd.Index(facts, name="what"), dtype="str")
-    return Section("data", "Data", (), frame, of_pairs(facts.items()))
+    return Section("data", "Data", (), frame, view_of_pairs(facts.items()))
 
 
-def _overall(story: Story) -> Section:
-    frame = interval(story.whole, t=story.exponents, prevalence=story.prevalence)
+def _overall_section(data: ReportData) -> Section:
+    """Scores of all rows at each t, with limits and what guessing scores."""
+    frame = interval(data.whole, t=data.exponents, prevalence=data.prevalence)
     level = frame.attrs["tba"].get("level", 0.95)
-    view = by_t(frame, story.exponents, first=["n"])
-    chance = 1 / max(len(story.counts.label_set.classes), 1)
-    frame = frame.assign(majority=_majority(story), chance=chance)
+    view = by_t(frame, data.exponents, first=["n"])
+    chance = 1 / max(len(data.counts.label_set.classes), 1)
+    frame = frame.assign(majority=_majority_scores(data), chance=chance)
     words = [
         (
             "The score is the mean recall (share found) of the classes, weighted by (class share)"
@@ -149,31 +158,33 @@ def _overall(story: Story) -> Section:
         ),
         (
             f"For comparison: guessing at random scores {number_text(chance)}, and always "
-            f"answering the largest class {_majority_text(story, frame, len(story.exponents))}."
+            f"answering the largest class {_majority_text(data, frame, len(data.exponents))}."
         ),
     ]
     return Section("overall", "Overall", tuple(words), frame, view)
 
 
-def _majority(story: Story) -> npt.NDArray[np.float64]:
+def _majority_scores(data: ReportData) -> npt.NDArray[np.float64]:
     """Score of always answering the largest class, for each row of the overall table."""
-    whole = story.whole
+    whole = data.whole
     support, hits = of_classes(whole, whole.support), of_classes(whole, whole.hits)
-    share = np.broadcast_to(class_prevalence(whole, story.prevalence, support), support.shape)
-    scores = [majority_score(ratio(hits, support), share, t) for t in story.exponents]
+    share = np.broadcast_to(class_prevalence(whole, data.prevalence, support), support.shape)
+    scores = [majority_score(ratio(hits, support), share, t) for t in data.exponents]
     return np.stack(scores, axis=1).reshape(-1)
 
 
-def _majority_text(story: Story, overall: pd.DataFrame, n_exponents: int) -> str:
-    pairs = zip(story.exponents[:n_exponents], overall["majority"].tolist(), strict=False)
+def _majority_text(data: ReportData, overall: pd.DataFrame, n_exponents: int) -> str:
+    """Scores of always answering the largest class, in words."""
+    pairs = zip(data.exponents[:n_exponents], overall["majority"].tolist(), strict=False)
     return ", ".join(f"{number_text(score)} at t = {t:g}" for t, score in pairs)
 
 
-def _groups(story: Story) -> Section:
-    counts = story.counts
-    frame = interval(counts, t=story.exponents, prevalence=story.prevalence)
-    view = by_t(frame, story.exponents, first=["n", "min_support"])
-    flags = tuple(Cell(text) for text in _flags(counts))
+def _groups_section(data: ReportData) -> Section:
+    """Scores of each group at each t, with notes."""
+    counts = data.counts
+    frame = interval(counts, t=data.exponents, prevalence=data.prevalence)
+    view = by_t(frame, data.exponents, first=["n", "min_support"])
+    flags = tuple(Cell(text) for text in _group_notes(counts))
     if any(flag.text for flag in flags):
         rows = zip(view.rows, flags, strict=False)
         view = View(
@@ -182,14 +193,14 @@ def _groups(story: Story) -> Section:
         )  # fmt: skip
     words = (
         (
-            f"Scores with {_shares_text(story.prevalence)}. “Smallest class” is the number of rows of the "
+            f"Scores with {_shares_text(data.prevalence)}. “Smallest class” is the number of rows of the "
             "group's rarest class, on which its score rests."
         ),
     )
     return Section("groups", "Groups", words, frame, view)
 
 
-def _flags(counts: ConfusionCounts) -> list[str]:
+def _group_notes(counts: ConfusionCounts) -> list[str]:
     """What the reader must know of each group."""
     rows = counts.class_rows[:, counts.is_class]
     classes = counts.label_set.classes
@@ -205,6 +216,7 @@ def _flags(counts: ConfusionCounts) -> list[str]:
 
 
 def _shares_text(prevalence: Prevalence) -> str:
+    """Whose class shares weigh, in words."""
     if isinstance(prevalence, str):
         return {
             "own": "each group's own class shares",
@@ -213,14 +225,15 @@ def _shares_text(prevalence: Prevalence) -> str:
     return "the given class shares"
 
 
-def _gaps(story: Story) -> Section:
-    counts, n_exponents = story.counts, len(story.exponents)
+def _gaps_section(data: ReportData) -> Section:
+    """Distance from the worst to the best group, beside that of equal groups."""
+    counts, n_exponents = data.counts, len(data.exponents)
     size = max(1, counts.support.size * n_exponents)
     n_replicates = int(np.clip(_MOST_DRAWS // size, 200, 2000))
     frame = gap(
         counts,
-        t=story.exponents,
-        prevalence=story.common,
+        t=data.exponents,
+        prevalence=data.common,
         n_replicates=n_replicates,
         generator=0,
     )
@@ -229,8 +242,8 @@ def _gaps(story: Story) -> Section:
         columns[1:1] = ["gap_low", "gap_high"]
     words = (
         (
-            f"The gap is the distance between the best and the worst group, with {_shares_text(story.common)}, "
-            "so that it tells of recalls and not of the class mix. Small groups differ by chance alone: "
+            f"The gap is the distance between the best and the worst group, with {_shares_text(data.common)}, "
+            "so that it depends on recalls and not of the class mix. Small groups differ by chance alone: "
             "“expected if equal” is the mean gap of groups of these sizes with equal recalls, and p "
             f"how often such groups show a gap as large ({n_replicates:,} draws)."
         ),
@@ -240,30 +253,32 @@ def _gaps(story: Story) -> Section:
     )
 
 
-def _disparity(story: Story) -> Section:
-    frame = disparity(story.counts, t=story.t, prevalence=story.common)
+def _disparity_section(data: ReportData) -> Section:
+    """Each group against all rows."""
+    frame = disparity(data.counts, t=data.t, prevalence=data.common)
     columns = ["n", "difference", "ratio", "p_adjusted", "rate_part", "mix_part", "reason"]
     words = (
         (
-            f"Each group's score at t = {story.t:g} less that of all rows, with "
-            f"{_shares_text(story.common)}. The rate part and the mix part sum to the difference under each "
+            f"Each group's score at t = {data.t:g} less that of all rows, with "
+            f"{_shares_text(data.common)}. The rate part and the mix part sum to the difference under each "
             "side's own shares: recalls differ, and class shares differ."
         ),
     )
     return Section("disparity", "Groups against all rows", words, frame, view_of(frame, columns))
 
 
-def _models(story: Story) -> Section:
-    assert story.pairs is not None
-    frame = compare(story.pairs, t=story.t, prevalence=for_pairs(story.prevalence))
+def _models_section(data: ReportData) -> Section:
+    """Each pair of models on the same rows."""
+    assert data.pairs is not None
+    frame = compare(data.pairs, t=data.t, prevalence=for_pairs(data.prevalence))
     columns = ["n", "difference", "p_value", "p_adjusted", "discordant", "n_unpaired", "reason"]
     if not frame["n_unpaired"].any():
         columns.remove("n_unpaired")
     words = (
         (
-            f"Model A less model B at t = {story.t:g}, on the same rows. “Discordant” rows are those that "
+            f"Model A less model B at t = {data.t:g}, on the same rows. “Discordant” rows are those that "
             "only one of the two gets right. p tests whether the two have equal recall in every class; "
-            "the limits speak of the difference itself."
+            "the limits are those of the difference itself."
         ),
     )
     return Section("models", "Models compared", words, frame, view_of(frame, columns))
@@ -274,12 +289,13 @@ def for_pairs(prevalence: Prevalence) -> Prevalence:
     return "own" if isinstance(prevalence, str) else prevalence
 
 
-def _crossings(story: Story) -> Section:
-    if story.n_models > 1:
-        frame = crossings(story.whole, prevalence=for_pairs(story.prevalence))
+def _crossings_section(data: ReportData) -> Section:
+    """Every t at which models, or groups, swap rank."""
+    if data.n_models > 1:
+        frame = crossings(data.whole, prevalence=for_pairs(data.prevalence))
         sides = "models"
     else:
-        frame = crossings(story.counts, between="groups", prevalence=story.common)
+        frame = crossings(data.counts, between="groups", prevalence=data.common)
         sides = "groups"
     columns = ["t_star", "kind", "better_below", "better_above", "dominates", "reason"]
     words = (
@@ -292,12 +308,13 @@ def _crossings(story: Story) -> Section:
     return Section("crossings", f"Where {sides} swap rank", words, frame, view_of(shown, columns))
 
 
-def _slices(story: Story) -> Section:
-    frame = slices(story.counts, t=story.t, depth=2)
+def _slices_section(data: ReportData) -> Section:
+    """Combinations of keys, the lowest score first."""
+    frame = slices(data.counts, t=data.t, depth=2)
     columns = ["slice", "n", "min_support", "score", "difference", "p_adjusted", "reason"]
     words = (
         (
-            f"Combinations of at most two keys, the lowest score at t = {story.t:g} first, against all other "
+            f"Combinations of at most two keys, the lowest score at t = {data.t:g} first, against all other "
             "rows. All limits together hold with the confidence named above. The lowest scores are often "
             "those of small slices."
         ),
@@ -305,8 +322,9 @@ def _slices(story: Story) -> Section:
     return Section("slices", "Weak slices", words, frame, view_of(frame, columns, most=200))
 
 
-def _per_class(story: Story) -> Section:
-    frame = per_class(story.whole, metrics=["prevalence", "recall", "precision", "f1"])
+def _classes_section(data: ReportData) -> Section:
+    """Metrics of each class against the rest."""
+    frame = per_class(data.whole, metrics=["prevalence", "recall", "precision", "f1"])
     columns = ["support", "prevalence", "recall", "precision", "f1"]
     if not frame["is_class"].all():
         columns.insert(0, "is_class")
@@ -319,8 +337,9 @@ def _per_class(story: Story) -> Section:
     return Section("per_class", "Classes", words, frame, view_of(frame, columns, most=500))
 
 
-def _confusion(story: Story) -> Section:
-    counts = story.whole
+def _confusion_section(data: ReportData) -> Section:
+    """Confusion matrices, unless too large to read."""
+    counts = data.whole
     words = "Rows are true labels, columns predicted ones: rows of the data, or their weight."
     if len(counts) * len(counts.label_set.values) ** 2 > _MOST_CELLS:
         words = f"There are {len(counts.label_set.values):,} labels: too many for a matrix to read."
@@ -329,20 +348,22 @@ def _confusion(story: Story) -> Section:
     return Section("confusion", "Confusion", (words,), frame, view_of(frame))
 
 
-def _metrics(story: Story) -> Section:
-    frame = metrics(story.whole, t=story.t)
-    words = (f"All without groups; tba, tba_slope and majority at t = {story.t:g}.",)
-    return Section("metrics", "Other metrics", words, frame, transposed(view_of(frame)))
+def _metrics_section(data: ReportData) -> Section:
+    """Every metric of all rows."""
+    frame = metrics(data.whole, t=data.t)
+    words = (f"All without groups; tba, tba_slope and majority at t = {data.t:g}.",)
+    return Section("metrics", "Other metrics", words, frame, transpose(view_of(frame)))
 
 
-def _undefined(story: Story) -> Section:
+def _undefined_section(data: ReportData) -> Section:
+    """Every undefined value, and why."""
     words = [f"What the data do not define is left open ({DASH}) and never counted as 0."]
-    frame = undefined(story.whole, t=story.exponents)
-    if story.keys:
+    frame = undefined(data.whole, t=data.exponents)
+    if data.keys:
         words += [_undefined_text(frame)] if len(frame) else []
-        frame = undefined(story.counts, metrics="tba", t=story.exponents)
+        frame = undefined(data.counts, metrics="tba", t=data.exponents)
     if frame.empty:
-        words.append(f"All {'scores of the groups' if story.keys else 'values'} are defined.")
+        words.append(f"All {'scores of the groups' if data.keys else 'values'} are defined.")
     return Section(
         "undefined",
         "What is undefined, and why",
@@ -353,11 +374,13 @@ def _undefined(story: Story) -> Section:
 
 
 def _undefined_text(frame: pd.DataFrame) -> str:
+    """Metrics that are undefined without groups, in words."""
     pairs = dict.fromkeys(f"{row.metric} ({row.reason})" for row in frame.itertuples())
-    return f"Without groups: {_joined(list(pairs)[:10], len(pairs))}."
+    return f"Without groups: {_join_texts(list(pairs)[:10], len(pairs))}."
 
 
 def _view_or_none(frame: pd.DataFrame, most: int) -> View:
+    """The view of a table; an empty one of a table without rows."""
     return View((), 0, ()) if frame.empty else view_of(frame, most=most)
 
 
@@ -408,7 +431,8 @@ _SIGNS = (
 )
 
 
-def _methods(story: Story) -> Section:
+def _methods_section(data: ReportData) -> Section:
+    """How each number is computed, with references."""
     of_metrics = [
         (metric.name.replace("_", " "), _as_words(metric.formula), metric.reference)
         for metric in METRICS
@@ -437,105 +461,115 @@ def _as_words(formula: str) -> str:
     return re.sub(r"\((\w+)\)", r"\1", text)
 
 
-def _summary(story: Story, found: dict[str, Section]) -> Section:
-    frame = pd.DataFrame({"finding": list(_findings(story, found))}, dtype="str")
+def _summary_section(data: ReportData, found: dict[str, Section]) -> Section:
+    """The findings as a list."""
+    frame = pd.DataFrame({"finding": list(_findings(data, found))}, dtype="str")
     return Section("summary", "In short", tuple(frame["finding"]), frame, View((), 0, ()))
 
 
-def _findings(story: Story, found: dict[str, Section]) -> Iterator[str]:
-    yield _best_text(story, found["overall"].frame)
+def _findings(data: ReportData, found: dict[str, Section]) -> Iterator[str]:
+    """Sentences on the most important results of the other sections."""
+    yield _best_text(data, found["overall"].frame)
     if "models" in found:
-        yield _compared_text(story, found["models"].frame)
-    if story.n_models > 1:
+        yield _compared_text(data, found["models"].frame)
+    if data.n_models > 1:
         yield _crossing_text(found["crossings"].frame)
     if "gaps" in found:
-        yield from _gap_texts(story, found["gaps"].frame)
-    n_absent = int((found["groups" if story.keys else "overall"].frame["n_absent"] > 0).sum())
-    n_absent //= len(story.exponents)
+        yield from _gap_texts(data, found["gaps"].frame)
+    n_absent = int((found["groups" if data.keys else "overall"].frame["n_absent"] > 0).sum())
+    n_absent //= len(data.exponents)
     if n_absent:
-        what = "group" if story.keys else "model" if story.n_models else "set of rows"
+        what = "group" if data.keys else "model" if data.n_models else "set of rows"
         yield (
             f"{counted(n_absent, what)} without rows of some class: scores that would rest on "
             "it are undefined, and stand apart in rankings."
         )
 
 
-def _best_text(story: Story, overall: pd.DataFrame) -> str:
-    at = overall.iloc[:: len(story.exponents)].reset_index(drop=True)
+def _best_text(data: ReportData, overall: pd.DataFrame) -> str:
+    """The best model, or the score at each t, in words."""
+    at = overall.iloc[:: len(data.exponents)].reset_index(drop=True)
     if not at["score"].notna().any():
-        return f"At t = {story.t:g} the score is undefined."
+        return f"At t = {data.t:g} the score is undefined."
     best = int(at["score"].argmax())
     text = limits_text(*(float(at[name].iloc[best]) for name in ("score", "low", "high")))
-    guess = f" Always answering the largest class scores {_majority_text(story, overall, 1)}."
-    if story.n_models > 1:
-        name = plain(story.whole.groups[best])
+    guess = f" Always answering the largest class scores {_majority_text(data, overall, 1)}."
+    if data.n_models > 1:
+        name = one_line(data.whole.groups[best])
         return (
-            f"At t = {story.t:g}, {name} has the highest score of {story.n_models} models: {text}."
+            f"At t = {data.t:g}, {name} has the highest score of {data.n_models} models: {text}."
             f"{guess}"
         )
-    others = zip(story.exponents[1:], overall["score"].iloc[1:], strict=True)
+    others = zip(data.exponents[1:], overall["score"].iloc[1:], strict=True)
     more = "".join(f", at t = {t:g} {number_text(score)}" for t, score in others)
-    return f"The score at t = {story.t:g} is {text}{more}.{guess}"
+    return f"The score at t = {data.t:g} is {text}{more}.{guess}"
 
 
-def _compared_text(story: Story, compared: pd.DataFrame) -> str:
+def _compared_text(data: ReportData, compared: pd.DataFrame) -> str:
+    """Models that differ beyond chance, in words."""
     # p tests recalls and the limits the score: near a crossing the two need not agree
     apart = (compared["low"] > 0) | (compared["high"] < 0)
     sure = compared[apart & (compared["p_adjusted"] < 0.05)]
     if sure.empty:
-        return (
-            f"No two models score apart at t = {story.t:g} beyond what chance can do (Holm, 5 %)."
-        )
+        return f"No two models score apart at t = {data.t:g} beyond what chance can do (Holm, 5 %)."
     texts = []
     for pair, difference in sure["difference"].head(3).to_dict().items():
         first, second = tuple[Any, Any](pair)  # type: ignore[arg-type]
         better, worse = (first, second) if difference > 0 else (second, first)
-        texts.append(f"{plain(better)} beats {plain(worse)} by {number_text(abs(difference))}")
-    return f"{_joined(texts, len(sure))} at t = {story.t:g}, beyond what chance can do (Holm, 5 %)."
+        texts.append(
+            f"{one_line(better)} beats {one_line(worse)} by {number_text(abs(difference))}"
+        )
+    return (
+        f"{_join_texts(texts, len(sure))} at t = {data.t:g}, beyond what chance can do (Holm, 5 %)."
+    )
 
 
 def _crossing_text(found: pd.DataFrame) -> str:
+    """Where models swap rank, in words."""
     crossed = found[found["kind"] == "cross"]
     if crossed.empty:
         return "The ranking of the models is the same at every t."
     texts = [
-        f"{plain(row.better_below)} and {plain(row.better_above)} at t = {row.t_star:.3f}"
+        f"{one_line(row.better_below)} and {one_line(row.better_above)} at t = {row.t_star:.3f}"
         for row in crossed.head(3).itertuples()
     ]
-    return f"Models swap rank: {_joined(texts, len(crossed))} (the first is better below it)."
+    return f"Models swap rank: {_join_texts(texts, len(crossed))} (the first is better below it)."
 
 
-def _joined(texts: list[str], total: int) -> str:
+def _join_texts(texts: list[str], total: int) -> str:
+    """Some texts, and how many more there are."""
     more = [f"{total - len(texts):,} more"] if total > len(texts) else []
     return "; ".join([*texts, *more])
 
 
-def _gap_texts(story: Story, found: pd.DataFrame) -> Iterator[str]:
-    at = found.iloc[:: len(story.exponents)]
+def _gap_texts(data: ReportData, found: pd.DataFrame) -> Iterator[str]:
+    """The gap of each model, in words."""
+    at = found.iloc[:: len(data.exponents)]
     row: Any
     for place, row in enumerate(at.head(3).itertuples()):
-        who = f"{plain(story.whole.groups[place])}: " if story.n_models else ""
+        who = f"{one_line(data.whole.groups[place])}: " if data.n_models else ""
         if np.isnan(row.gap):
             least, most = number_text(row.gap_low), number_text(row.gap_high)
             yield (
-                f"{who or 'All rows: '}the gap between groups at t = {story.t:g} is undefined, "
+                f"{who or 'All rows: '}the gap between groups at t = {data.t:g} is undefined, "
                 f"{row.reason}; it lies between {least} and {most}."
             )
             continue
         if row.gap == 0:
             none = f"{who}no group" if who else "No group"
-            yield f"{none} scores above another at t = {story.t:g}."
+            yield f"{none} scores above another at t = {data.t:g}."
             continue
         chance = "" if np.isnan(row.p_value) else (
             f"; equal groups would show {number_text(row.expected_if_equal)} "
             f"(p {_p_text(row.p_value)})"
         )  # fmt: skip
         yield (
-            f"{who}{plain(row.worst)} scores {number_text(row.gap)} below {plain(row.best)} "
-            f"at t = {story.t:g}{chance}."
+            f"{who}{one_line(row.worst)} scores {number_text(row.gap)} below {one_line(row.best)} "
+            f"at t = {data.t:g}{chance}."
         )
 
 
 def _p_text(value: float) -> str:
+    """A p-value with its sign of comparison."""
     text = number_text(value, "p_value")
     return f"< {text[1:]}" if text.startswith("<") else f"= {text}"

@@ -1,7 +1,7 @@
-"""A drawing of matplotlib -> SVG that a page with a strict content policy can hold inline.
+"""A figure of matplotlib -> SVG that a page with a strict content policy can hold inline.
 
 Matplotlib writes a ``style=`` on every element and a global ``<style>``; a policy by hashes refuses
-both, and the picture turns black. Here every property becomes an attribute of its own.
+both, and the figure turns black. Here every property becomes an attribute of its own.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _FONT = re.compile(r"(?:(italic|oblique)\s+)?(?:small-caps\s+)?(?:(\d00|bold)\s+
 
 
 def inline_svg(figure: Figure, *, name: str, label: str) -> ET.Element:
-    """The drawing as an element without ``style=``; ids start with `name`, `label` is read aloud."""
-    root = ET.fromstring(_NO_XML.sub("�", _written(figure)))
+    """The figure as an element without ``style=``; ids start with `name`, `label` is read aloud."""
+    root = ET.fromstring(_NO_XML.sub("�", _save_svg(figure)))
     for element in list(root.iter()):
         for child in list(element):
-            if _local(child.tag) in ("metadata", "style"):
+            if _local_name(child.tag) in ("metadata", "style"):
                 element.remove(child)
     for element in root.iter():
-        _clean(element, name)
+        _clean_element(element, name)
     _, _, width, height = root.attrib["viewBox"].split()
     root.attrib |= {
         "role": "img",
@@ -40,7 +40,7 @@ def inline_svg(figure: Figure, *, name: str, label: str) -> ET.Element:
         "width": f"{float(width) * _POINTS_TO_PIXELS:.0f}",
         "height": f"{float(height) * _POINTS_TO_PIXELS:.0f}",
         "font-family": _FONTS,
-        "stroke-linejoin": "round",  # what the global style says
+        "stroke-linejoin": "round",  # as in the global style
         "stroke-linecap": "butt",
     }
     root.attrib.pop("version", None)
@@ -48,7 +48,7 @@ def inline_svg(figure: Figure, *, name: str, label: str) -> ET.Element:
 
 
 def add_line(root: ET.Element, figure: Figure, *, at: float) -> None:
-    """Add an upright line at x = `at`, and how x is mapped, to the drawing of a single axes."""
+    """Add an upright line at x = `at`, and how x is mapped, to the figure of a single axes."""
     axes = figure.axes[0]
     _, _, width, height = (float(number) for number in root.attrib["viewBox"].split())
     box, (low, high) = axes.get_position(), axes.get_xlim()
@@ -61,12 +61,12 @@ def add_line(root: ET.Element, figure: Figure, *, at: float) -> None:
     ET.SubElement(root, "line", {"class": "now", "x1": place, "x2": place, **ends, **stroke})
 
 
-def as_text(root: ET.Element) -> str:
+def svg_markup(root: ET.Element) -> str:
     """The element as text for an HTML page."""
     return ET.tostring(root, encoding="unicode")
 
 
-def _written(figure: Figure) -> str:
+def _save_svg(figure: Figure) -> str:
     """What matplotlib writes, text as text."""
     import matplotlib
 
@@ -79,14 +79,16 @@ def _written(figure: Figure) -> str:
     return held.getvalue()
 
 
-def _local(tag: str) -> str:
+def _local_name(tag: str) -> str:
+    """A tag without its namespace."""
     return tag.rpartition("}")[2]
 
 
-def _clean(element: ET.Element, name: str) -> None:
-    element.tag = _local(element.tag)
+def _clean_element(element: ET.Element, name: str) -> None:
+    """Turn the style of an element into attributes, with ids of this figure."""
+    element.tag = _local_name(element.tag)
     attributes = dict(element.attrib)
-    attributes |= _properties(attributes.pop("style", ""))
+    attributes |= _style_attributes(attributes.pop("style", ""))
     if _HREF in attributes:
         attributes["href"] = attributes.pop(_HREF)
     if "id" in attributes:
@@ -107,8 +109,8 @@ def _clean(element: ET.Element, name: str) -> None:
         element.tail = None
 
 
-def _properties(style: str) -> dict[str, str]:
-    """Properties of a ``style=`` as attributes; the font's family is the drawing's."""
+def _style_attributes(style: str) -> dict[str, str]:
+    """Properties of a ``style=`` as attributes; the font's family is the figure's."""
     pairs = (part.partition(":") for part in style.split(";") if part.strip())
     found = {key.strip(): value.strip() for key, _, value in pairs}
     font = _FONT.match(found.pop("font", ""))

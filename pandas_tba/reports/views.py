@@ -66,10 +66,10 @@ class View:
         )
 
 
-def plain(value: object) -> str:
+def one_line(value: object) -> str:
     """A label or key in one line; what does not print is shown by its code."""
     if isinstance(value, tuple):  # a group of several keys
-        return " · ".join(map(plain, value))
+        return " · ".join(map(one_line, value))
     if is_missing(value):
         return "(missing)"
     text = str(value)
@@ -117,10 +117,10 @@ def view_of(
     chosen = [name for name in chosen if not _is_empty(table[name])]
     are_ours = table.columns.name is None  # else they are labels, as of a confusion matrix
     estimate = ("difference" if "difference" in table else "score") if are_ours else None
-    cells = [*keys, *(_cells(shown, name, estimate) for name in chosen)]
+    cells = [*keys, *(_column_cells(shown, name, estimate) for name in chosen)]
     words: dict[Any, str] = {**_WORDS, **(headers or {})} if are_ours else {}
-    texts = [plain(name).replace("_", " ") if are_ours else plain(name) for name in chosen]
-    found = zip([*names, *chosen], [*map(plain, names), *texts], strict=True)
+    texts = [one_line(name).replace("_", " ") if are_ours else one_line(name) for name in chosen]
+    found = zip([*names, *chosen], [*map(one_line, names), *texts], strict=True)
     return View(
         tuple(words.get(name, text) for name, text in found),
         len(levels),
@@ -129,7 +129,7 @@ def view_of(
     )
 
 
-def beside(first: View, second: View) -> View:
+def join_views(first: View, second: View) -> View:
     """Columns of two views of the same rows; the keys of the first alone."""
     k = second.n_keys
     return View(
@@ -141,23 +141,26 @@ def beside(first: View, second: View) -> View:
 
 
 def _key_cells(level: pd.Index) -> list[Cell]:
+    """Cells of one level of the keys."""
     # a key that is a number still sorts as one
-    return [Cell(plain(value), _as_number(value)) for value in level.tolist()]
+    return [Cell(one_line(value), _sort_number(value)) for value in level.tolist()]
 
 
-def _as_number(value: object) -> float | None:
+def _sort_number(value: object) -> float | None:
+    """The number that a key is sorted by, if it is one."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return float(value) if is_number and not is_missing(value) else None  # type: ignore[arg-type]
 
 
 def _is_empty(column: pd.Series) -> bool:
-    """Whether a column of text says nothing; one of numbers always does."""
+    """Whether a column of text is empty; one of numbers never is."""
     return column.dtype.kind not in "biuf" and all(
         is_missing(value) or value == "" for value in column.tolist()
     )
 
 
-def _cells(table: pd.DataFrame, name: str, estimate: str | None) -> list[Cell]:
+def _column_cells(table: pd.DataFrame, name: str, estimate: str | None) -> list[Cell]:
+    """Cells of one column; of the estimate, with its limits."""
     column = table[name]
     if name == estimate and "low" in table:
         triples = zip(column, table["low"], table["high"], strict=True)
@@ -168,12 +171,12 @@ def _cells(table: pd.DataFrame, name: str, estimate: str | None) -> list[Cell]:
         return [Cell(f"{value:,}", float(value)) for value in column.tolist()]
     if column.dtype.kind == "f":
         return [Cell(number_text(value, name), value) for value in column.tolist()]
-    return [Cell(DASH if value is None else plain(value)) for value in column.tolist()]
+    return [Cell(DASH if value is None else one_line(value)) for value in column.tolist()]
 
 
 def as_lines(view: View) -> list[str]:
     """The view as lines of text in columns: keys to the left, numbers to the right."""
-    rows = [view.headers, *([_cut(cell.text) for cell in row] for row in view.rows)]
+    rows = [view.headers, *([_shorten(cell.text) for cell in row] for row in view.rows)]
     widths = [max(map(len, column), default=0) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
@@ -198,7 +201,8 @@ def markdown_text(text: str) -> str:
     return _MARKUP.sub(r"\\\1", text.translate(_ENTITIES))
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
+    """Text of at most the widest column."""
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
 
@@ -215,18 +219,18 @@ def by_t(
         parts.append(view_of(part, [*named, "score"], most=most, headers=words))
     found = parts[0]
     for part_view in parts[1:]:
-        found = beside(found, part_view)
+        found = join_views(found, part_view)
     return found
 
 
-def of_pairs(pairs: Iterable[tuple[str, Any]]) -> View:
+def view_of_pairs(pairs: Iterable[tuple[str, Any]]) -> View:
     """Two columns: what, and its value."""
     return View(
-        ("what", "value"), 1, tuple((Cell(name), Cell(plain(value))) for name, value in pairs)
+        ("what", "value"), 1, tuple((Cell(name), Cell(one_line(value))) for name, value in pairs)
     )
 
 
-def transposed(view: View) -> View:
+def transpose(view: View) -> View:
     """Columns as rows, for a table of few rows and many columns."""
     heads = [" · ".join(cell.text for cell in row[: view.n_keys]) or "value" for row in view.rows]
     columns = zip(*(row[view.n_keys :] for row in view.rows), strict=True)

@@ -39,12 +39,12 @@ def check_positive(counts: ConfusionCounts, chosen: Sequence[Metric]) -> None:
     if not of_class or counts.pos_label is not None:
         return
     classes = counts.label_set.classes
-    speak = "speaks" if len(of_class) == 1 else "speak"
+    verb = "describes" if len(of_class) == 1 else "describe"
     advice = "Ask per_class(), or set one class against the rest: df['y_true'] == label."
     if len(classes) == 2:
         advice = f"Name one, as in df.tba(pos_label={shown(classes[-1])}), or ask per_class()."
     raise InputError(
-        f"`metrics`: {listed(of_class)} {speak} of one class, and no class is positive. Classes: "
+        f"`metrics`: {listed(of_class)} {verb} one class, and no class is positive. Classes: "
         f"{listed(classes) or 'none'}. {advice}"
     )
 
@@ -110,15 +110,16 @@ def class_prevalence(
 def _given_prevalence(
     counts: ConfusionCounts, prevalence: Mapping[Any, float] | pd.Series
 ) -> FloatArray:
+    """Shares that the user gave, (1, K), normalised."""
     classes = counts.label_set.classes
     given = dict(prevalence.items())
     if len(given) != len(prevalence):
         raise InputError("`prevalence` names a label more than once.")
-    lacking = [label for label in classes if label not in given]
+    without = [label for label in classes if label not in given]
     foreign = [label for label in given if label not in classes]
-    if lacking or foreign:
+    if without or foreign:
         raise InputError(
-            f"`prevalence` must name each class once; it lacks {listed(lacking) or 'none'} and names "
+            f"`prevalence` must name each class once; it leaves out {listed(without) or 'none'} and names "
             f"{listed(foreign) or 'nothing'} beyond them. Classes: {listed(classes)}."
         )
     try:
@@ -171,6 +172,7 @@ def with_labels(counts: ConfusionCounts, name: str) -> pd.Index:
 def _appended_level(
     counts: ConfusionCounts, axis: pd.Index, *, is_unique: bool = True
 ) -> pd.MultiIndex:
+    """The groups with one more level, each value for every group."""
     level = axis if is_unique else axis.unique()
     inner = np.arange(len(axis)) if is_unique else level.get_indexer(axis)
     groups = counts.key_groups
@@ -214,8 +216,8 @@ def absent_classes(classes: Sequence[Any], support: FloatArray) -> str:
     """Why a value may be undefined: the classes without rows; nothing where all have some."""
     if not support.any():
         return "no rows"
-    lacking = [label for label, rows in zip(classes, support, strict=True) if rows == 0]
-    return f"no rows of {listed(lacking)}" if lacking else ""
+    without = [label for label, rows in zip(classes, support, strict=True) if rows == 0]
+    return f"no rows of {listed(without)}" if without else ""
 
 
 def texts(values: Any) -> pd.Series:

@@ -50,7 +50,7 @@ def class_weights(
     >>> tba.class_weights([0.9, 0.1], t=0.5)
     array([0.75, 0.25])
     """
-    share = _numbers(prevalence)
+    share = _as_floats(prevalence)
     if not (np.isfinite(share).all() and (share >= 0).all()):
         raise InputError("`prevalence` must hold finite numbers that are not negative.")
     if share.size:
@@ -77,6 +77,7 @@ def ratio(numerator: npt.NDArray[Any], denominator: npt.NDArray[Any] | float) ->
 
 
 def _among(among: object, shape: tuple[int, ...]) -> BoolArray:
+    """Which classes take part, as booleans; InputError for anything else."""
     try:
         held = np.asarray(among)
         np.broadcast_shapes(held.shape, shape)
@@ -101,7 +102,8 @@ def check_t(t: object) -> float:
     return math.copysign(math.inf, number) if abs(number) > 1e300 else number
 
 
-def _numbers(prevalence: npt.ArrayLike) -> FloatArray:
+def _as_floats(prevalence: npt.ArrayLike) -> FloatArray:
+    """Prevalence as float; InputError for what is no number."""
     try:
         return np.asarray(prevalence, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -120,6 +122,7 @@ def _relative_weights(share: FloatArray, t: float, among: BoolArray | None) -> F
 
 
 def _finite_weights(share: FloatArray, t: float, among: BoolArray | None) -> FloatArray:
+    """Weights at a finite t, the largest one 1."""
     if t == 1.0 and among is None and share.all():
         return share
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -143,6 +146,7 @@ def _has_weight(share: FloatArray, t: float, among: BoolArray | None) -> BoolArr
 
 
 def _has_limit_weight(share: FloatArray, t: float, among: BoolArray | None) -> BoolArray:
+    """Whether a class has weight in the limit of many rows, whatever a float can hold."""
     within = np.ones_like(share, dtype=np.bool_) if among is None else among
     largest = np.where(within, share, -np.inf).max(axis=-1, keepdims=True, initial=-np.inf)
     rarest = np.where(within, share, np.inf).min(axis=-1, keepdims=True, initial=np.inf)
@@ -154,6 +158,7 @@ def _has_limit_weight(share: FloatArray, t: float, among: BoolArray | None) -> B
 
 
 def _normalised(weights: FloatArray) -> FloatArray:
+    """Weights that add up to 1."""
     with np.errstate(invalid="ignore"):
         return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
@@ -294,7 +299,7 @@ def t_from_entropy(prevalence: npt.ArrayLike) -> float:
     >>> round(tba.t_from_entropy([0.9, 0.1]), 3)
     0.469
     """
-    share = _numbers(prevalence)
+    share = _as_floats(prevalence)
     if share.ndim != 1 or share.size < 2 or not np.isfinite(share).all():
         raise InputError(
             "`prevalence` must hold one finite number for each of two or more classes."

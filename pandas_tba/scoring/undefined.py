@@ -39,28 +39,28 @@ class Causes(NamedTuple):
 def causes(counts: ConfusionCounts, metric: Metric, is_nan: BoolArray) -> Causes:
     """Each label that makes a value undefined; `is_nan` is (G,), or (G, L) for kind "class"."""
     cells = _cells_of(counts, slice(None))
-    blamed = _blamed(counts, metric, is_nan)
-    at_fault = [(lack, lack.holds(cells) & among) for lack, among in blamed]
+    possible = _possible_causes(counts, metric, is_nan)
+    at_fault = [(cause, cause.holds(cells) & among) for cause, among in possible]
     is_empty = counts.support.sum(axis=1) == 0
     if metric.kind == "class":
         groups, labels = np.nonzero(is_nan)
     else:
-        named = np.any([lacks for _, lacks in at_fault], axis=0) & ~is_empty[:, None]
+        named = np.any([applies for _, applies in at_fault], axis=0) & ~is_empty[:, None]
         groups, labels = np.nonzero(named)
         unnamed = np.flatnonzero(is_nan & ~named.any(axis=1))
         groups = np.concatenate([groups, unnamed])
         labels = np.concatenate([labels, np.full(len(unnamed), -1)])
-    kinds = np.zeros(len(groups), dtype=np.intp)  # a bit for each lack, and one for no rows at all
+    kinds = np.zeros(len(groups), dtype=np.intp)  # a bit for each cause, and one for no rows at all
     at = labels >= 0
-    for bit, (_, lacks) in enumerate(at_fault):
-        kinds[at] |= lacks[groups[at], labels[at]].astype(np.intp) << bit
+    for bit, (_, applies) in enumerate(at_fault):
+        kinds[at] |= applies[groups[at], labels[at]].astype(np.intp) << bit
     kinds[is_empty[groups]] = 1 << len(at_fault)
-    texts = _texts(counts, [lack for lack, _ in at_fault], kinds, labels)
+    texts = _word_reasons(counts, [cause for cause, _ in at_fault], kinds, labels)
     return Causes(groups, labels, texts)
 
 
-def _texts(
-    counts: ConfusionCounts, lacks: Sequence[Lack], kinds: Codes, labels: Codes
+def _word_reasons(
+    counts: ConfusionCounts, among: Sequence[Lack], kinds: Codes, labels: Codes
 ) -> npt.NDArray[Any]:
     """A reason for each pair of a kind and a label, worded once for all that are alike."""
     names = counts.label_set.values
@@ -68,10 +68,10 @@ def _texts(
     texts = []
     for pair in pairs.tolist():
         kind, label = divmod(pair, len(names) + 1)
-        held = [lack for bit, lack in enumerate(lacks) if kind >> bit & 1]
-        reasons = dict.fromkeys(text for lack in held for text in lack.reasons)
+        held = [cause for bit, cause in enumerate(among) if kind >> bit & 1]
+        reasons = dict.fromkeys(text for cause in held for text in cause.reasons)
         worded = ", ".join(text.format(shown(names[label - 1])) for text in reasons)
-        texts.append(_NO_ROWS if kind >> len(lacks) else worded or NO_CAUSE)
+        texts.append(_NO_ROWS if kind >> len(among) else worded or NO_CAUSE)
     return np.array(texts, dtype=object)[place.reshape(-1)]
 
 
@@ -84,7 +84,7 @@ def report_absent(counts: ConfusionCounts, support: FloatArray, absent: str) -> 
         )
     elif not support.all():
         is_absent = (counts.support == 0) & counts.is_class
-        notes = _notes(counts, is_absent.any(axis=1), [(ABSENT, is_absent)])
+        notes = _describe_groups(counts, is_absent.any(axis=1), [(ABSENT, is_absent)])
         text = f"Undefined recall of classes without rows: {notes}."
         if absent == "raise":
             raise InputError(f"{text} Pass absent='nan' or absent='exclude' to go on.")
@@ -96,7 +96,7 @@ def report_absent(counts: ConfusionCounts, support: FloatArray, absent: str) -> 
 
 
 def report_single_class(counts: ConfusionCounts, n_classes: int) -> None:
-    """Say that one class leaves no room for chance."""
+    """Warn that with one class there is no chance level."""
     if n_classes == 1:
         only = shown(counts.label_set.classes[0])
         warn(
@@ -109,19 +109,19 @@ def report_single_class(counts: ConfusionCounts, n_classes: int) -> None:
 def report_undefined(
     counts: ConfusionCounts, chosen: Sequence[Metric], values: Mapping[str, FloatArray]
 ) -> None:
-    """Name the metrics that are NaN, and what the groups in question lack."""
+    """Name the metrics that are NaN, and why, for the groups in question."""
     names, where = [], np.zeros(len(counts), dtype=np.bool_)
-    blamed: list[tuple[Lack, BoolArray]] = []
+    possible: list[tuple[Lack, BoolArray]] = []
     for metric in chosen:
         is_nan = _where_nan(counts, metric, values[metric.name])
         if is_nan.any():
             names.append(metric.name)
             where |= is_nan if metric.kind == "overall" else is_nan.any(axis=1)
-            blamed += _blamed(counts, metric, is_nan)
+            possible += _possible_causes(counts, metric, is_nan)
     if names:
         more = f" and {len(names) - 5} more" if len(names) > 5 else ""
         warn(
-            f"Undefined, hence NaN: {', '.join(names[:5])}{more}. {_notes(counts, where, blamed)}.",
+            f"Undefined, hence NaN: {', '.join(names[:5])}{more}. {_describe_groups(counts, where, possible)}.",
             UndefinedWarning,
         )
 
@@ -130,7 +130,7 @@ def report_undefined_shares(counts: ConfusionCounts, empty: BoolArray) -> None:
     """Name the groups in which a class has no rows to share; `empty` is (G, L)."""
     among = empty & counts.is_class
     if among.any():
-        notes = _notes(counts, among.any(axis=1), [(ABSENT, among), (UNPREDICTED, among)])
+        notes = _describe_groups(counts, among.any(axis=1), [(ABSENT, among), (UNPREDICTED, among)])
         warn(f"Undefined, hence NaN: shares of a total of no rows. {notes}.", UndefinedWarning)
 
 
@@ -145,52 +145,57 @@ def _where_nan(counts: ConfusionCounts, metric: Metric, values: FloatArray) -> B
     return is_nan & counts.is_class
 
 
-def _blamed(
+def _possible_causes(
     counts: ConfusionCounts, metric: Metric, is_nan: BoolArray
 ) -> list[tuple[Lack, BoolArray]]:
-    """What may be lacking where a metric is NaN, and among which labels, (G, L) or (G, 1)."""
-    lacks = (ABSENT, UNPREDICTED) if metric.lacks is None else metric.lacks
+    """What may be the cause where a metric is NaN, and among which labels, (G, L) or (G, 1)."""
+    causes = (ABSENT, UNPREDICTED) if metric.lacks is None else metric.lacks
     if metric.kind == "class":
-        return [(lack, is_nan) for lack in lacks]
+        return [(cause, is_nan) for cause in causes]
     of_classes = is_nan[:, None] & counts.is_class
-    return [(lack, is_nan[:, None] if lack.is_of_any_label else of_classes) for lack in lacks]
+    return [(cause, is_nan[:, None] if cause.is_of_any_label else of_classes) for cause in causes]
 
 
 def _cells_of(counts: ConfusionCounts, at: Any) -> FourCells:
+    """Four cells of each label against the rest, of some groups."""
     hits, support, predicted = (
         part[at].astype(np.float64) for part in (counts.hits, counts.support, counts.predicted)
     )
     return one_against_rest(hits, support, predicted, support.sum(axis=1, keepdims=True))
 
 
-def _notes(counts: ConfusionCounts, where: Any, blamed: Sequence[tuple[Lack, BoolArray]]) -> str:
-    """What some groups lack, for the first five of those in `where`, (G,)."""
+def _describe_groups(
+    counts: ConfusionCounts, where: Any, possible: Sequence[tuple[Lack, BoolArray]]
+) -> str:
+    """Why values are undefined, for the first five of those in `where`, (G,)."""
     at = np.flatnonzero(where)
-    told = at[:_MOST_GROUPS]
-    cells = _cells_of(counts, told)
+    shown_groups = at[:_MOST_GROUPS]
+    cells = _cells_of(counts, shown_groups)
     found: dict[str, BoolArray] = {}
-    for lack, among in blamed:
-        lacks = lack.holds(cells) & among[told]
-        for text in lack.reasons:
-            found[text] = lacks | found.get(text, np.False_)
+    for cause, among in possible:
+        applies = cause.holds(cells) & among[shown_groups]
+        for text in cause.reasons:
+            found[text] = applies | found.get(text, np.False_)
     texts = []
-    for place, group in enumerate(told):
-        lacking = _lacking(counts, group, {text: lacks[place] for text, lacks in found.items()})
+    for place, group in enumerate(shown_groups):
+        described = _describe_group(
+            counts, group, {text: applies[place] for text, applies in found.items()}
+        )
         key = f"Group {shown(counts.key_groups.values(group))}: "
-        texts.append(f"{key if counts.key_groups.names else ''}{lacking}")
+        texts.append(f"{key if counts.key_groups.names else ''}{described}")
     return "; ".join(texts) + ("; and other groups" if len(at) > _MOST_GROUPS else "")
 
 
-def _lacking(counts: ConfusionCounts, group: int, found: Mapping[str, BoolArray]) -> str:
-    """What one group lacks."""
+def _describe_group(counts: ConfusionCounts, group: int, found: Mapping[str, BoolArray]) -> str:
+    """Why values of one group are undefined."""
     if not counts.support[group].any():
         return _NO_ROWS
     labels = counts.label_set.values
     texts = [
-        text.format(listed(labels[k] for k in np.flatnonzero(lacks)))
-        for text, lacks in found.items()
-        if lacks.any()
+        text.format(listed(labels[k] for k in np.flatnonzero(applies)))
+        for text, applies in found.items()
+        if applies.any()
     ]
-    # that all rows are of one class is said by the classes that have none
+    # that all rows are of one class is shown by the classes that have none
     plain = [text for text in texts if not text.startswith("all")]
     return ", ".join(plain or texts) or NO_CAUSE

@@ -569,7 +569,7 @@ ERRORS = {
         lambda df: df.tba.score(prevalence={0: 0.5, 2: 0.5}),
         tba.InputError,
         (
-            "`prevalence` must name each class once; it lacks 1 and names 2 beyond them. "
+            "`prevalence` must name each class once; it leaves out 1 and names 2 beyond them. "
             "Classes: 0, 1."
         ),
     ),
@@ -659,7 +659,7 @@ ERRORS = {
         lambda df: df.tba.metrics(metrics=["recall", "mcc"]),
         tba.InputError,
         (
-            "`metrics`: 'recall' speaks of one class, and no class is positive. Classes: 'a', "
+            "`metrics`: 'recall' describes one class, and no class is positive. Classes: 'a', "
             "'b'. Name one, as in df.tba(pos_label='b'), or ask per_class()."
         ),
     ),

@@ -22,7 +22,7 @@ from matplotlib.text import Text
 import pandas_tba as tba
 from pandas_tba.plots import curves
 from pandas_tba.plots.accessor import TbaPlot
-from pandas_tba.plots.axes import COLOURS, GREY, matplotlib, plain
+from pandas_tba.plots.axes import COLOURS, GREY, matplotlib, short_label
 from pandas_tba.plots.curves import _spread, plot_curve
 from pandas_tba.plots.dotplots import plot_compare, plot_groups, plot_slices
 from pandas_tba.plots.heatmaps import _ink, plot_confusion
@@ -237,7 +237,7 @@ def test_a_highlight_leaves_the_others_grey(income):
     with pytest.raises(tba.InputError) as caught:
         income.tba(y_pred=MODELS).plot.curve(highlight="forrest")
     assert str(caught.value) == (
-        "`highlight` must name lines of the picture; got 'forrest'. Did you mean 'forest'? "
+        "`highlight` must name lines of the plot; got 'forrest'. Did you mean 'forest'? "
         "Lines: 'logit', 'balanced', 'forest'."
     )
 
@@ -638,13 +638,13 @@ def test_names_are_text(hostile, method, asked, y_pred):
 
 @given(st.text() | st.integers() | st.floats() | st.none() | st.datetimes(), st.integers(5, 80))
 def test_plain_text_is_one_short_line(value, most):
-    text = plain(value, most)
+    text = short_label(value, most)
     assert 0 < len(text) <= max(most, len("missing"))
     assert text.isprintable()
 
 
 def test_long_names_keep_both_ends():
-    assert plain("prefix " * 9 + "end", 20) == "prefix prefix…ix end"
+    assert short_label("prefix " * 9 + "end", 20) == "prefix prefix…ix end"
 
 
 # weights, faults
@@ -676,7 +676,7 @@ def test_weighted_counts_have_bands_and_dots(hostile):
         (
             lambda plot: plot.confusion(by=np.arange(4000)),
             (
-                "`by` makes 4,000 panels; a picture has at most 100. Count by other keys, or only the "
+                "`by` makes 4,000 panels; a figure has at most 100. Count by other keys, or only the "
                 "rows of the groups that you want to see."
             ),
         ),
@@ -699,7 +699,7 @@ def test_too_many_labels_for_a_heat_map():
     with pytest.raises(tba.InputError) as caught:
         plot_confusion(tba.ConfusionCounts.from_matrix(np.eye(101, dtype=int), labels=labels))
     assert str(caught.value) == (
-        "A picture shows 1 to 100 labels; got 101 labels. confusion_matrix() has them all as a table."
+        "A plot shows 1 to 100 labels; got 101 labels. confusion_matrix() has them all as a table."
     )
 
 
@@ -708,7 +708,7 @@ def test_without_matplotlib_the_line_to_install_it(monkeypatch):
     with pytest.raises(ImportError) as caught:
         matplotlib()
     assert str(caught.value) == (
-        "Pictures need matplotlib, which is not installed. Install it: pip install 'pandas-tba[plot]'"
+        "Plots need matplotlib, which is not installed. Install it: pip install 'pandas-tba[plot]'"
     )
 
 
@@ -769,7 +769,7 @@ def test_t_may_be_any_number(income, draw, t):
 )  # fmt: skip
 @pytest.mark.parametrize(("asked", "by"), [(MODELS, None), ("logit", ["sex", "age_group"])])
 def test_a_highlight_that_is_no_line_is_told(income, highlight, asked, by):
-    with pytest.raises(tba.InputError, match=r"^`highlight` must name lines of the picture; got "):
+    with pytest.raises(tba.InputError, match=r"^`highlight` must name lines of the plot; got "):
         income.tba(y_pred=asked).plot.curve(by=by, highlight=highlight)
 
 

@@ -335,7 +335,7 @@ ERRORS = {
     "no positive class": (
         lambda: gap(counts_of(TWO, labels=["x", "y"]), metrics="recall"),
         (
-            "`metrics`: 'recall' speaks of one class, and no class is positive. Classes: 'x', 'y'. "
+            "`metrics`: 'recall' describes one class, and no class is positive. Classes: 'x', 'y'. "
             "Name one, as in df.tba(pos_label='y'), or ask per_class()."
         ),
     ),

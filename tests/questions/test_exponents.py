@@ -207,7 +207,7 @@ def test_an_absent_class_leaves_the_crossing_undefined():
         (
             lambda: choose_t(groups_of(TWO), cost={0: 1}),
             (
-                "`cost` must map each class to its cost, once; it lacks 1 and names nothing beyond "
+                "`cost` must map each class to its cost, once; it leaves out 1 and names nothing beyond "
                 "them. Classes: 0, 1."
             ),
         ),

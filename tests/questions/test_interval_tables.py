@@ -522,7 +522,7 @@ def test_few_rows_do_not_warn_where_none_are_needed(options):
         (
             {"metrics": "recall"},
             (
-                "`metrics`: 'recall' speaks of one class, and no class is positive. Classes: 'x', 'y'. "
+                "`metrics`: 'recall' describes one class, and no class is positive. Classes: 'x', 'y'. "
                 "Name one, as in df.tba(pos_label='y'), or ask per_class()."
             ),
         ),

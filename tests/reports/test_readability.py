@@ -13,7 +13,7 @@ from matplotlib import pyplot as plt
 from matplotlib.transforms import Bbox
 
 import pandas_tba as tba
-from pandas_tba.plots.axes import GREY, in_order
+from pandas_tba.plots.axes import GREY, mark_direction
 
 mpl.use("agg")
 pytestmark = pytest.mark.filterwarnings(
@@ -430,18 +430,18 @@ def test_a_mark_of_several_lines_is_grey_in_the_legend(t, is_grey):
     ],
 )
 def test_what_stands_beside_names_from_the_right_stays_there(text, shown):
-    marked = in_order(text)
+    marked = mark_direction(text)
     assert re.sub("\u200e(.*?)\u200e", r"<\1>", marked) == shown
 
 
 def test_each_line_has_marks_of_its_own():
     lines = ["שלום: no rows", "مرحبا: no rows"]
-    assert in_order("\n".join(lines)) == "\n".join(map(in_order, lines))
+    assert mark_direction("\n".join(lines)) == "\n".join(map(mark_direction, lines))
 
 
 @given(st.text())
 def test_marks_are_all_that_is_added(text):
-    assert in_order(text).replace("\u200e", "") == text.replace("\u200e", "")
+    assert mark_direction(text).replace("\u200e", "") == text.replace("\u200e", "")
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")

@@ -7,7 +7,7 @@ import pytest
 from hostile import NAMES
 from matplotlib.figure import Figure
 
-from pandas_tba.reports.svg import add_line, as_text, inline_svg
+from pandas_tba.reports.svg import add_line, inline_svg, svg_markup
 
 
 def figure_of(**asked):
@@ -55,7 +55,7 @@ def test_ids_start_with_the_name_and_links_find_them(drawing):
     ids = [element.attrib["id"] for element in drawing.iter() if "id" in element.attrib]
     assert len(ids) == len(set(ids))
     assert all(name.startswith("one-") for name in ids)
-    used = re.findall(r"#(one-[\w.-]+)", as_text(drawing))
+    used = re.findall(r"#(one-[\w.-]+)", svg_markup(drawing))
     assert used
     assert set(used) <= set(ids)
 
@@ -63,20 +63,20 @@ def test_ids_start_with_the_name_and_links_find_them(drawing):
 def test_it_is_read_aloud_as_one_picture(drawing):
     assert drawing.attrib["role"] == "img"
     assert drawing.attrib["aria-label"] == 'a "label" <b>'
-    assert ET.fromstring(as_text(drawing)).attrib["aria-label"] == 'a "label" <b>'
+    assert ET.fromstring(svg_markup(drawing)).attrib["aria-label"] == 'a "label" <b>'
 
 
 @pytest.mark.parametrize("name", [*NAMES, "control \x00\x0b\x1b", "emoji 🙂"])
 def test_text_is_text(name):
     drawing = inline_svg(figure_of(title=name), name="x", label="")
-    again = ET.fromstring(as_text(drawing))
+    again = ET.fromstring(svg_markup(drawing))
     texts = {element.text for element in again.iter("text")}
     assert re.sub("[\x00-\x1f]", "�", name) in texts
 
 
 def test_the_same_drawing_is_the_same_text(drawing):
     again = inline_svg(figure_of(), name="one", label='a "label" <b>')
-    assert as_text(again) == as_text(drawing)
+    assert svg_markup(again) == svg_markup(drawing)
 
 
 def test_a_line_stands_where_the_axes_have_it():

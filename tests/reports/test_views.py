@@ -15,8 +15,8 @@ from pandas_tba.reports.views import (
     by_t,
     markdown_text,
     number_text,
-    plain,
-    transposed,
+    one_line,
+    transpose,
     view_of,
 )
 
@@ -54,13 +54,13 @@ def test_numbers_are_short(value, name, text):
     ],
 )
 def test_names_are_one_line(value, text):
-    assert plain(value) == text
+    assert one_line(value) == text
 
 
 @given(st.text())
 def test_any_name_can_be_printed_and_encoded(text):
-    assert plain(text).isprintable()
-    assert plain(text).encode().decode() == plain(text)
+    assert one_line(text).isprintable()
+    assert one_line(text).encode().decode() == one_line(text)
 
 
 TABLE = pd.DataFrame(
@@ -138,7 +138,7 @@ def test_few_rows_and_many_columns_are_transposed():
     table = pd.DataFrame(
         {"n": [1, 2], "mcc": [0.5, np.nan]}, index=pd.Index(["a", "b"], name="model")
     )
-    view = transposed(view_of(table))
+    view = transpose(view_of(table))
     assert view.headers == ("metric", "a", "b")
     assert [[cell.text for cell in row] for row in view.rows] == [
         ["rows", "1", "2"],

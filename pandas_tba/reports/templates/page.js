@@ -95,13 +95,13 @@
   const rank = (table, t, from) => {
     const { element, groups, shownT, counts: { support } } = table;
     const scores = scoresOf(table.counts, t, from);
-    const lacks = support.map((row, g) => row.includes(0) || Number.isNaN(scores[g]));
+    const isUnranked = support.map((row, g) => row.includes(0) || Number.isNaN(scores[g]));
     const worth = (g) => (Number.isNaN(scores[g]) ? -1 : scores[g]);
     groups.sort(
-      ({ place: g }, { place: h }) => lacks[g] - lacks[h] || worth(h) - worth(g) || g - h,
+      ({ place: g }, { place: h }) => isUnranked[g] - isUnranked[h] || worth(h) - worth(g) || g - h,
     );
     groups.forEach((group, at) => {
-      group.rank = lacks[group.place] ? dash : `${at + 1}`;
+      group.rank = isUnranked[group.place] ? dash : `${at + 1}`;
       group.score = scores[group.place];
     });
     writeRows(table);
@@ -116,9 +116,9 @@
     const best = ranked.map((table) => rank(table, t, from));
     document.getElementById("shown-t").textContent = t.toFixed(2);
     slider.setAttribute("aria-valuetext", `${t.toFixed(2)}, best: ${best[0]}`);
-    document.querySelectorAll("svg[data-step]").forEach((drawing) => {
-      const x = Number(drawing.dataset.start) + t * Number(drawing.dataset.step);
-      const line = drawing.querySelector("line.now");
+    document.querySelectorAll("svg[data-step]").forEach((svg) => {
+      const x = Number(svg.dataset.start) + t * Number(svg.dataset.step);
+      const line = svg.querySelector("line.now");
       line.setAttribute("x1", x);
       line.setAttribute("x2", x);
     });
