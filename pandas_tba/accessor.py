@@ -15,6 +15,7 @@ from pandas_tba.engines.pandas_frames import count_frame
 from pandas_tba.errors import listed, shown
 from pandas_tba.frames.columns import Columns, Missing
 from pandas_tba.frames.schema import check_faults
+from pandas_tba.inference.group_tests import Adjustment
 from pandas_tba.questions import scores as tables
 from pandas_tba.questions.scores import Absent
 from pandas_tba.scoring.metrics import Metric
@@ -325,6 +326,9 @@ class TbaAccessor:
         prevalence: Prevalence = "pooled",
         min_support: int = 0,
         level: float = 0.95,
+        adjust: Adjustment = "max_t",
+        n_replicates: int | None = None,
+        generator: np.random.Generator | int | None = None,
     ) -> pd.DataFrame:
         """Each group against a reference: see `pandas_tba.disparity`."""
         from pandas_tba.questions.disparities import disparity
@@ -337,6 +341,9 @@ class TbaAccessor:
             prevalence=prevalence,
             min_support=min_support,
             level=level,
+            adjust=adjust,
+            n_replicates=n_replicates,
+            generator=generator,
         )
 
     def gap(
@@ -349,7 +356,8 @@ class TbaAccessor:
         metrics: str | Metric | Iterable[str | Metric] | None = None,
         prevalence: Prevalence = "pooled",
         min_support: int = 0,
-        n_replicates: int = 2000,
+        level: float = 0.95,
+        n_replicates: int | None = None,
         generator: np.random.Generator | int | None = None,
     ) -> pd.DataFrame:
         """The largest difference between groups, and what chance alone would give: see `pandas_tba.gap`."""
@@ -361,6 +369,7 @@ class TbaAccessor:
             metrics=metrics,
             prevalence=prevalence,
             min_support=min_support,
+            level=level,
             n_replicates=n_replicates,
             generator=generator,
         )
@@ -378,6 +387,7 @@ class TbaAccessor:
         t: float = 0.5,
         metrics: str | Metric | Iterable[str | Metric] | None = None,
         prevalence: Prevalence = "pooled",
+        level: float | None = 0.95,
     ) -> Check:
         """Whether the groups keep some rules: see `pandas_tba.check`."""
         from pandas_tba.questions.gates import check
@@ -391,6 +401,7 @@ class TbaAccessor:
             t=t,
             metrics=metrics,
             prevalence=prevalence,
+            level=level,
         )
 
     def slices(
@@ -403,12 +414,24 @@ class TbaAccessor:
         t: float = 0.5,
         min_support: int = 0,
         level: float = 0.95,
+        adjust: Adjustment = "max_t",
+        n_replicates: int | None = None,
+        generator: np.random.Generator | int | None = None,
     ) -> pd.DataFrame:
         """Combinations of the keys on which a model is weak: see `pandas_tba.slices`."""
         from pandas_tba.questions.slices import slices
 
         counts = self.counts(by, dropna=dropna, observed=observed)
-        return slices(counts, depth=depth, t=t, min_support=min_support, level=level)
+        return slices(
+            counts,
+            depth=depth,
+            t=t,
+            min_support=min_support,
+            level=level,
+            adjust=adjust,
+            n_replicates=n_replicates,
+            generator=generator,
+        )
 
     def report(
         self,
@@ -469,14 +492,12 @@ class TbaAccessor:
         observed: bool = True,
         t: Exponent = 0.5,
         level: float = 0.95,
-        n_replicates: int = 2000,
-        generator: np.random.Generator | int | None = None,
     ) -> pd.DataFrame:
         """On which classes each group or model is weak: see `pandas_tba.diagnose`."""
         from pandas_tba.questions.diagnosis import diagnose
 
         counts = self.counts(by, dropna=dropna, observed=observed)
-        return diagnose(counts, t=t, level=level, n_replicates=n_replicates, generator=generator)
+        return diagnose(counts, t=t, level=level)
 
     def sweep(self, by: Any = None, *, dropna: bool = False, t: Exponent = 0.5) -> pd.DataFrame:
         """Table over every threshold of the scores: see `pandas_tba.sweep`."""

@@ -75,7 +75,7 @@ class Check:
         bad = self.table[self.table["status"] != "pass"]
         faults = [
             f"{row.rule} of {row.metric} {row.status}: {row.value:.4g}"
-            + ("" if math.isnan(row.low) else f" ({row.low:.4g} to {row.high:.4g})")
+            + ("" if np.isnan(row.low) else f" ({row.low:.4g} to {row.high:.4g})")
             + f", limit {row.limit:g}"
             + ("" if row.group is None else f", group {shown(row.group)}")
             + (f": {row.reason!s}" if row.reason else "")

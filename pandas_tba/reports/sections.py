@@ -37,9 +37,8 @@ from pandas_tba.scoring.results import Prevalence, class_prevalence, of_classes
 from pandas_tba.scoring.tempering import majority_score
 
 _FEW_ROWS = 5  # of a class, below which the intervals hold the true value too seldom
-_MOST_DRAWS = 8_000_000  # of a class of a group, together
 _MOST_CROSSED = 8  # groups, each with each
-_AT_LEAST = {"gap_low": "at least", "gap_high": "at most"}
+_AT_LEAST = {"bound_low": "at least", "bound_high": "at most"}
 _MOST_CELLS = 10_000  # of confusion matrices, to read
 
 
@@ -214,25 +213,16 @@ def _shares_text(prevalence: Prevalence) -> str:
 
 
 def _gaps(story: Story) -> Section:
-    counts, n_exponents = story.counts, len(story.exponents)
-    size = max(1, counts.support.size * n_exponents)
-    n_replicates = int(np.clip(_MOST_DRAWS // size, 200, 2000))
-    frame = gap(
-        counts,
-        t=story.exponents,
-        prevalence=story.common,
-        n_replicates=n_replicates,
-        generator=0,
-    )
-    columns = ["gap", "expected_if_equal", "p_value", "worst", "best", "reason"]
+    frame = gap(story.counts, t=story.exponents, prevalence=story.common)
+    columns = ["gap", "low", "high", "expected_if_equal", "p_value", "worst", "best", "reason"]
     if frame["gap"].isna().any():
-        columns[1:1] = ["gap_low", "gap_high"]
+        columns[1:1] = ["bound_low", "bound_high"]
     words = (
         (
             f"The gap is the distance between the best and the worst group, with {_shares_text(story.common)}, "
             "so that it tells of recalls and not of the class mix. Small groups differ by chance alone: "
             "“expected if equal” is the mean gap of groups of these sizes with equal recalls, and p "
-            f"how often such groups show a gap as large ({n_replicates:,} draws)."
+            "how often such groups show a gap as large. Low and high are 95 % limits of the gap."
         ),
     )
     return Section(
@@ -298,8 +288,8 @@ def _slices(story: Story) -> Section:
     words = (
         (
             f"Combinations of at most two keys, the lowest score at t = {story.t:g} first, against all other "
-            "rows. All limits together hold with the confidence named above. The lowest scores are often "
-            "those of small slices."
+            "rows; p is adjusted for all slices of the table. The lowest scores are often those of small "
+            "slices."
         ),
     )
     return Section("slices", "Weak slices", words, frame, view_of(frame, columns, most=200))
@@ -390,12 +380,12 @@ _METHODS = (
     ),
     (
         "expected gap",
-        ("mean gap of binomial draws: each group's own rows of each class, the recalls of all groups "
-        "together."),
+        ("mean gap of groups that are equal but for chance: the hits of each class shared out by lot "
+        "among its rows."),
         "",
     ),
     ("crossings", "all real roots of sum over classes of d_k p_k**t, d_k the differences of recall.", ""),
-    ("p (Holm)", "p-values adjusted for all rows of their table.", "Holm 1979, jstor.org/stable/4615733"),
+    ("p (adjusted)", "p-values adjusted for all rows of their table: by draws of equal groups (Westfall and Young), and by the method of Holm where nothing is drawn.", "Westfall and Young 1993, ISBN 0-471-55761-7; Holm 1979, jstor.org/stable/4615733"),
 )  # fmt: skip
 
 
@@ -516,7 +506,7 @@ def _gap_texts(story: Story, found: pd.DataFrame) -> Iterator[str]:
     for place, row in enumerate(at.head(3).itertuples()):
         who = f"{plain(story.whole.groups[place])}: " if story.n_models else ""
         if np.isnan(row.gap):
-            least, most = number_text(row.gap_low), number_text(row.gap_high)
+            least, most = number_text(row.bound_low), number_text(row.bound_high)
             yield (
                 f"{who or 'All rows: '}the gap between groups at t = {story.t:g} is undefined, "
                 f"{row.reason}; it lies between {least} and {most}."
