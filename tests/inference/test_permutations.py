@@ -1,6 +1,8 @@
 """Draws of equal groups, exact p-values of pairs, and limits of extremes, against slow or outside witnesses."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,6 +22,9 @@ from pandas_tba.inference.recall_means import measure_of
 from pandas_tba.inference.spreads import spread_limits
 from pandas_tba.scoring.metrics import find_metrics
 
+GOLDEN = json.loads(
+    (Path(__file__).parents[1] / "golden" / "golden-influence.json").read_text("utf-8")
+)
 HITS = np.array([[18.0, 2.0], [15.0, 1.0], [20.0, 2.0], [12.0, 0.0]])
 SUPPORT = np.array([[20.0, 2.0], [20.0, 3.0], [22.0, 2.0], [18.0, 1.0]])
 WEIGHTS = np.array([0.75, 0.25])
@@ -50,19 +55,18 @@ def test_draws_have_the_totals_and_the_variance(n_groups):
 
 
 def test_distances_are_standard_deviations_under_equality():
-    # standard deviations from what is expected under equality, of four groups against the rest
-    part = Contrasts(
-        np.array([[18.0, 2], [20, 1], [17, 1], [19, 2]]),
-        np.array([[20.0, 2], [22, 3], [20, 2], [20, 2]]),
-        np.ones((4, 1, 2)),
+    hits, support, weights, expected = (
+        np.array((GOLDEN["inputs"] | GOLDEN["values"])[name])
+        for name in (
+            "z of 4 groups: hits[group][class]",
+            "z of 4 groups: rows[group][class]",
+            "z of 4 groups: common weights",
+            "z of 4 groups against the rest, w=(.75,.25)",
+        )
     )
-    rest = part.support.sum(axis=0) - part.support
-    recall = part.hits.sum(axis=0) / part.support.sum(axis=0)
-    total = part.support.sum(axis=0)
-    variance = part.support * rest * recall * (1 - recall) / (total - 1)
-    expected = (part.hits - part.support * recall).sum(axis=1) / np.sqrt(variance.sum(axis=1))
-    found = part.distances(part.hits.T[:, :, None])[0]
-    assert found == pytest.approx(np.abs(expected), rel=1e-12)
+    part = contrasts(hits.astype(float), support.astype(float), weights)
+    found = part.distances(hits.T[:, :, None])[0]
+    assert found == pytest.approx(np.abs(expected), rel=1e-10)
 
 
 def test_p_values_by_an_obvious_loop():
