@@ -694,14 +694,24 @@ class TbaAccessor(AccessorBase):
         min_support : int, default 0
             Groups with fewer rows of a class are not compared; their rows stay in the reference.
         level : float, default 0.95
-            Confidence level of low and high.
+            Confidence level of low and high, for each row by itself.
+        adjust : {"max_t", "holm", "fdr_bh", None}, default "max_t"
+            How p_adjusted allows for the number of tests: step-down max-T (Westfall and Young) and Holm
+            bound the probability of any false one, fdr_bh (Benjamini and Hochberg) the share of false
+            ones among those called; None leaves them as they are. Holm takes the place of max-T where
+            nothing can be drawn, see below; ``attrs["tba"]["adjust"]`` has the one that was used.
+        n_replicates : int, optional
+            Draws of equal groups: by default 2,000, fewer (200 at least) of more than 20,000 counts.
+        generator : numpy Generator or int, optional
+            Source of the draws, or a seed. Without one all questions share a seed, so that one
+            question has one answer.
 
         Returns
         -------
         DataFrame
             Columns n, min_support, n_absent; score; difference (score less that of the reference) and
             its limits low and high; ratio (score over that of the reference); p_value, p_adjusted for
-            all rows of the table (Holm); own_difference (the difference under each side's own class
+            all tests of the table; own_difference (the difference under each side's own class
             shares), which is the sum of rate_part (recalls differ) and mix_part (class shares differ);
             reason (why a value is NaN, else empty). Weighted counts have a column weight.
 
@@ -715,8 +725,23 @@ class TbaAccessor(AccessorBase):
 
         Notes
         -----
-        The limits join the Wilson limits of both sides at their effective rows; the p-value is one
-        less the level at which they exclude 0. Rows count as independent.
+        The limits join the Wilson limits of both sides at their effective rows. Rows count as
+        independent.
+
+        The p-value is the test; near 0.05 limits and p-value may disagree. It tests that each class has
+        one recall in all groups (for shares such as precision: that all have the same share of their own
+        denominators), by draws in which the hits of each class are shared out by lot among its rows, the
+        totals being given: the mid-p of a difference as large, never below 1 / (2 (n_replicates + 1)).
+        p_adjusted of max-T is the probability that any difference of the table, in standard errors, is
+        as large, those that are larger left out step by step; never below 1 / (n_replicates + 1).
+        Groups of one model are drawn together; models and metrics are taken as independent, which is
+        the careful side. Against one group (or ``"largest"``) nothing is drawn: each group has the exact
+        mid-p among its rows and those of the reference, and p_adjusted is Holm's.
+
+        Weighted rows, and tba under own weights (but for t = 0 and 1), cannot be drawn. There p_value is
+        one less the level at which the limits exclude 0, and p_adjusted by Holm is made from the wider
+        Clopper-Pearson limits. That is an approximation, and too bold for groups that have less than
+        five rows of a class.
 
         Under common class weights w_k the difference is D = sum w_k d_k, where d_k is the recall of
         the group less that of the reference. Each side is a share of n_eff rows as in `interval`, with
@@ -743,6 +768,7 @@ class TbaAccessor(AccessorBase):
         References
         ----------
         Newcombe 1998, doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I (limits);
+        Westfall and Young 1993, ISBN 0-471-55761-7 (max-T);
         Kitagawa 1955, doi:10.1080/01621459.1955.10501299 (parts).
 
         Examples
@@ -807,20 +833,25 @@ class TbaAccessor(AccessorBase):
             with the mix of classes.
         min_support : int, default 0
             Groups with fewer rows of a class are left out, and named.
-        n_replicates : int, default 2000
-            Draws of equal groups.
+        level : float, default 0.95
+            Confidence level of the limits.
+        n_replicates : int, optional
+            Draws of equal groups: by default 2,000, fewer (200 at least) of more than 20,000 counts.
         generator : numpy Generator or int, optional
-            Source of the draws, or a seed.
+            Source of the draws, or a seed. Without one all questions share a seed, so that one
+            question has one answer.
 
         Returns
         -------
         DataFrame
-            A row for all groups, or for each model, metric and t: gap; gap_low and gap_high, what it
-            can be at least and at most whatever the recall of absent classes; best, worst (groups);
-            n_groups, n_undetermined (groups whose score is undefined: then the gap is NaN);
-            expected_if_equal (mean gap of groups of these sizes that have equal recalls), p_value
-            (probability of a gap as large among such groups), left_out (groups with little support),
-            reason (why a value is NaN, else empty).
+            A row for all groups, or for each model, metric and t: gap and its confidence limits low
+            and high; gap_corrected, an estimate less what chance adds; expected_if_equal (mean gap of
+            groups of these sizes that have equal recalls), p_value (probability of a gap as large among
+            such groups); best, worst (groups); ratio (least score over the greatest) and its limits
+            ratio_low and ratio_high; bound_low and bound_high, what the gap can be at least and at most
+            whatever the recall of absent classes; n_groups, n_undetermined (groups whose score is
+            undefined: then gap and ratio are NaN, and all limits allow for any recall of the absent
+            classes); left_out (groups with little support); reason (why a value is NaN, else empty).
 
         Raises
         ------
@@ -832,17 +863,31 @@ class TbaAccessor(AccessorBase):
         Notes
         -----
         Even equal groups show a gap, the larger the more and the smaller they are: compare it with
-        expected_if_equal. The draws take the recalls of all groups together, (hits + 1/2) / (rows + 1),
-        and each group's own number of rows of each class. p_value is (k + 1) / (n_replicates + 1),
+        expected_if_equal. The draws are those of `disparity`. p_value is (k + 1) / (n_replicates + 1),
         where k draws have a gap as large, so it is never below 1 / (n_replicates + 1). With 2,000
-        draws expected_if_equal is good to about two digits.
+        draws expected_if_equal is good to about two digits. Weighted rows cannot be drawn, and neither
+        can equal groups under own weights, but for t = 0 and 1.
+
+        gap_corrected is the root of gap**2 - expected_if_equal**2, 0 where that is negative. It is nearer
+        the truth on average where there are five groups or more; with two groups, or a single small one
+        that deviates, it corrects too much.
+
+        The limits are those of all pairs of groups: high is the greatest upper limit of a difference, at
+        the plain level since the pair that lies furthest apart is one of them; low is the greatest lower
+        limit, all pairs together having the level (Clopper-Pearson limits at Tukey's quantile). They hold
+        the level or more, and are wide with many groups. The ratio has the same limits of quotients. The
+        class weights are taken as given.
+
+        References
+        ----------
+        Zou and Donner 2008, doi:10.1002/sim.3095 (limits); Donner and Zou 2012,
+        doi:10.1177/0962280210383082 (ratio).
 
         Examples
         --------
         >>> import pandas_tba as tba
         >>> preds = tba.load_income().tba(y_pred="forest")
-        >>> table = preds.gap(by="sex", t=0, generator=0)
-        >>> table[["gap", "best", "worst", "expected_if_equal"]].round(2)
+        >>> preds.gap(by="sex", t=0)[["gap", "best", "worst", "expected_if_equal"]].round(2)
             gap  best   worst  expected_if_equal
         0  0.01  Male  Female               0.02
         """
@@ -1415,18 +1460,28 @@ class TbaAccessor(AccessorBase):
         t : float, default 0.5
             Exponent of tba, as in `score`; the class weights are those of all rows together.
         min_support : int, default 0
-            Slices with fewer rows of a class are left out; 5 keeps those whose limits can be trusted.
+            Slices with fewer rows of a class are left out.
         level : float, default 0.95
             Probability with which *all* intervals together hold their true values.
+        adjust : {"max_t", "holm", "fdr_bh", None}, default "max_t"
+            How p_adjusted allows for the number of tests: step-down max-T (Westfall and Young) and Holm
+            bound the probability of any false one, fdr_bh (Benjamini and Hochberg) the share of false
+            ones among those called; None leaves them as they are. Holm takes the place of max-T where
+            nothing can be drawn, see below; ``attrs["tba"]["adjust"]`` has the one that was used.
+        n_replicates : int, optional
+            Draws of equal groups: by default 2,000, fewer (200 at least) of more than 20,000 counts.
+        generator : numpy Generator or int, optional
+            Source of the draws, or a seed. Without one all questions share a seed, so that one
+            question has one answer.
 
         Returns
         -------
         DataFrame
             A row for each slice; within each model the lowest score first, and slices that lack a class
             after all others. Columns slice (such as ``sex=F & region=N``), n, min_support, n_absent,
-            score, difference (from the score of all other rows), its simultaneous limits low and high
-            (Sidak), p_value, p_adjusted for all rows of the table (Holm), reason (why the difference is
-            NaN, else empty). Weighted counts have a column weight, models the index level model.
+            score, difference (from the score of all other rows), its simultaneous limits low and high,
+            p_value, p_adjusted for all rows of the table, reason (why the difference is NaN, else
+            empty). Weighted counts have a column weight, models the index level model.
 
         Raises
         ------
@@ -1438,8 +1493,11 @@ class TbaAccessor(AccessorBase):
         Notes
         -----
         The lowest scores are often those of small slices: ``.sort_values("high")`` puts first what is
-        surely worse. Limits and p-values are those of `disparity` with ``reference="rest"``, the limits
-        at the level ``level ** (1 / m)`` for m slices that have a difference.
+        worse beyond what chance can do. Scores, differences and p-values are those of `disparity` with
+        ``reference="rest"``; the finest groups are drawn and summed, so that p_adjusted knows which
+        slices share rows. The limits join the Clopper-Pearson limits of both sides at their effective
+        rows, at the level ``level ** (1 / m)`` for m slices that have a difference (Sidak). The p-value is
+        the test: the limits, which are careful, may hold 0 where p_adjusted is small.
 
         Examples
         --------

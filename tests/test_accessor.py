@@ -117,7 +117,7 @@ ASKED = {
     "slices": {"depth": 1},
     "choose_t": {},
     "crossings": {"between": "groups"},
-    "diagnose": {"generator": 1, "n_replicates": 50},
+    "diagnose": {"level": 0.9},
 }
 
 

@@ -36,13 +36,13 @@ examples:
   pandas-tba demo --csv income.csv
   pandas-tba report income.csv --y-pred logit balanced forest --by sex --out report.html
   pandas-tba report income.csv --y-score p_logit --pos-label ">50K" --by sex age_group
-  pandas-tba check income.csv --y-pred logit --by sex --t 0 --max-gap 0.05
+  pandas-tba check income.csv --y-pred logit --by sex --t 0 --max-gap 0.08
 """
 _CODES = """
 exit codes:
   0    every rule is met
   1    a rule is broken
-  2    a rule is undetermined: a class is absent from a group, and the rest does not decide
+  2    a rule is undetermined: the rows are too few to decide, or a group lacks a class
   3    bad input
   70   a fault of pandas-tba, to be reported
   130  interrupted
@@ -190,8 +190,16 @@ def _parser() -> argparse.ArgumentParser:
     check_.add_argument(
         "--min-support", type=int, default=0, metavar="N", help="leave out groups with fewer rows of a class"
     )  # fmt: skip
+    check_.add_argument(
+        "--level", type=_level, default=0.95, metavar="X", help="confidence of the limits that rules are judged by, or none for the values alone (0.95)"
+    )  # fmt: skip
     check_.set_defaults(run=_run_check, default_prevalence="pooled")
     return parser
+
+
+def _level(text: str) -> float | None:
+    """A confidence level, or None."""
+    return None if text == "none" else float(text)
 
 
 def _add_columns(parser: argparse.ArgumentParser) -> None:
@@ -274,6 +282,7 @@ def _run_check(asked: argparse.Namespace) -> int:
         min_score=asked.min_score,
         min_support=asked.min_support,
         prevalence=_of_labels(shares, known),
+        level=asked.level,
     )
     lines = as_lines(view_of(found.table))
     if len(found.left_out):

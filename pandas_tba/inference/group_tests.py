@@ -88,12 +88,10 @@ def _put_drawn(
     contrasts = [part for *_, part in placed]
     size = n_draws(n_replicates, sum(part.hits.size for part in contrasts))
     found, start = permutation_p_values(contrasts, size, seed), 0
-    for at, rows, places, part in placed:
-        end = start + part.coefficients[:, :, 0].size
+    for at, rows, places, _ in placed:
+        end = start + len(rows) * len(places)
         for target, source in zip((p_values, joint), found, strict=True):
-            target[at][np.ix_(np.asarray(rows), np.asarray(places))] = source[start:end].reshape(
-                -1, len(places)
-            )
+            target[at][rows[:, None], places] = source[start:end].reshape(-1, len(places))
         start = end
     return joint
 

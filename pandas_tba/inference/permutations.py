@@ -25,7 +25,8 @@ Counts = npt.NDArray[np.int64]
 SEED = 0  # of whoever names no generator: one question has one answer
 _DRAWS, _FEWEST_DRAWS = 2000, 200
 _MOST_CELLS = 40_000_000  # drawn unless told otherwise: some seconds
-_CELLS_AT_A_TIME = 2_000_000
+_AT_A_TIME = 32  # replicates; draws depend on it, so it is the same for all tables
+_ROWS_FOR_A_GROUP = 10  # as long as it takes to draw a group from its hypergeometric distribution
 _TIE = 1e-9  # values this close are equal but for rounding
 
 
@@ -72,17 +73,19 @@ class Contrasts:
 
 
 def drawn_hits(
-    hits: FloatArray, support: FloatArray, n_replicates: int, seed: int, step: int
+    hits: FloatArray, support: FloatArray, n_replicates: int, seed: int
 ) -> Iterator[Counts]:
-    """Hits (K, G, b) of equal groups with these totals; the same whatever the step is."""
+    """Hits (K, G, b) of equal groups with these totals, some replicates at a time."""
     rows, totals = support.astype(np.int64), hits.sum(axis=0).astype(np.int64)
     streams = [np.random.default_rng([seed, k]) for k in range(rows.shape[1])]
-    for start in range(0, n_replicates, step):
-        size = min(step, n_replicates - start)
+    # many small groups are drawn faster row by row
+    are_few = np.minimum(totals, rows.sum(axis=0) - totals) < _ROWS_FOR_A_GROUP * len(rows)
+    for start in range(0, n_replicates, _AT_A_TIME):
+        size = min(_AT_A_TIME, n_replicates - start)
         found = np.empty((rows.shape[1], len(rows), size), dtype=np.int64)
         for k, stream in enumerate(streams):
             found[k] = stream.multivariate_hypergeometric(
-                rows[:, k], totals[k], size=size, method="marginals"
+                rows[:, k], totals[k], size=size, method="count" if are_few[k] else "marginals"
             ).T
         yield found
 
@@ -98,11 +101,6 @@ def n_draws(n_replicates: int | None, n_cells: int) -> int:
     if n_replicates is not None:
         return n_replicates
     return int(np.clip(_MOST_CELLS // max(1, n_cells), _FEWEST_DRAWS, _DRAWS))
-
-
-def draws_at_a_time(n_cells: int) -> int:
-    """Replicates to hold at once; some, so that their order can be changed."""
-    return max(16, _CELLS_AT_A_TIME // max(1, n_cells))
 
 
 def seed_of(generator: object) -> int:
@@ -129,8 +127,7 @@ def permutation_p_values(
     order = np.argsort(-seen)[: int(np.isfinite(seen).sum())]  # NaN are sorted last
     value = seen[order]
     above, not_below, not_largest = np.zeros((3, len(order)))
-    step = draws_at_a_time(len(seen) + sum(part.hits.size for part in parts))
-    streams = [drawn_hits(part.hits, part.support, n_replicates, seed, step) for part in parts]
+    streams = [drawn_hits(part.hits, part.support, n_replicates, seed) for part in parts]
     shuffler = np.random.default_rng([seed, 1 << 32])
     for drawn in zip(*streams, strict=True):
         distances = [part.distances(hits) for part, hits in zip(parts, drawn, strict=True)]

@@ -24,7 +24,6 @@ from pandas_tba.inference.intervals import check_level
 from pandas_tba.inference.permutations import (
     check_draws,
     drawn_hits,
-    draws_at_a_time,
     n_draws,
     seed_of,
 )
@@ -100,14 +99,24 @@ def disparity(
     min_support : int, default 0
         Groups with fewer rows of a class are not compared; their rows stay in the reference.
     level : float, default 0.95
-        Confidence level of low and high.
+        Confidence level of low and high, for each row by itself.
+    adjust : {"max_t", "holm", "fdr_bh", None}, default "max_t"
+        How p_adjusted allows for the number of tests: step-down max-T (Westfall and Young) and Holm
+        bound the probability of any false one, fdr_bh (Benjamini and Hochberg) the share of false
+        ones among those called; None leaves them as they are. Holm takes the place of max-T where
+        nothing can be drawn, see below; ``attrs["tba"]["adjust"]`` has the one that was used.
+    n_replicates : int, optional
+        Draws of equal groups: by default 2,000, fewer (200 at least) of more than 20,000 counts.
+    generator : numpy Generator or int, optional
+        Source of the draws, or a seed. Without one all questions share a seed, so that one
+        question has one answer.
 
     Returns
     -------
     DataFrame
         Columns n, min_support, n_absent; score; difference (score less that of the reference) and
         its limits low and high; ratio (score over that of the reference); p_value, p_adjusted for
-        all rows of the table (Holm); own_difference (the difference under each side's own class
+        all tests of the table; own_difference (the difference under each side's own class
         shares), which is the sum of rate_part (recalls differ) and mix_part (class shares differ);
         reason (why a value is NaN, else empty). Weighted counts have a column weight.
 
@@ -119,8 +128,23 @@ def disparity(
 
     Notes
     -----
-    The limits join the Wilson limits of both sides at their effective rows; the p-value is one
-    less the level at which they exclude 0. Rows count as independent.
+    The limits join the Wilson limits of both sides at their effective rows. Rows count as
+    independent.
+
+    The p-value is the test; near 0.05 limits and p-value may disagree. It tests that each class has
+    one recall in all groups (for shares such as precision: that all have the same share of their own
+    denominators), by draws in which the hits of each class are shared out by lot among its rows, the
+    totals being given: the mid-p of a difference as large, never below 1 / (2 (n_replicates + 1)).
+    p_adjusted of max-T is the probability that any difference of the table, in standard errors, is
+    as large, those that are larger left out step by step; never below 1 / (n_replicates + 1).
+    Groups of one model are drawn together; models and metrics are taken as independent, which is
+    the careful side. Against one group (or ``"largest"``) nothing is drawn: each group has the exact
+    mid-p among its rows and those of the reference, and p_adjusted is Holm's.
+
+    Weighted rows, and tba under own weights (but for t = 0 and 1), cannot be drawn. There p_value is
+    one less the level at which the limits exclude 0, and p_adjusted by Holm is made from the wider
+    Clopper-Pearson limits. That is an approximation, and too bold for groups that have less than
+    five rows of a class.
 
     Under common class weights w_k the difference is D = sum w_k d_k, where d_k is the recall of
     the group less that of the reference. Each side is a share of n_eff rows as in `interval`, with
@@ -147,6 +171,7 @@ def disparity(
     References
     ----------
     Newcombe 1998, doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I (limits);
+    Westfall and Young 1993, ISBN 0-471-55761-7 (max-T);
     Kitagawa 1955, doi:10.1080/01621459.1955.10501299 (parts).
 
     Examples
@@ -370,20 +395,22 @@ def gap(
         As in `disparity`.
     min_support : int, default 0
         Groups with fewer rows of a class are left out, and named.
-    n_replicates : int, default 2000
-        Draws of equal groups.
-    generator : numpy Generator or int, optional
-        Source of the draws, or a seed.
+    level : float, default 0.95
+        Confidence level of the limits.
+    n_replicates, generator
+        As in `disparity`.
 
     Returns
     -------
     DataFrame
-        A row for all groups, or for each model, metric and t: gap; gap_low and gap_high, what it
-        can be at least and at most whatever the recall of absent classes; best, worst (groups);
-        n_groups, n_undetermined (groups whose score is undefined: then the gap is NaN);
-        expected_if_equal (mean gap of groups of these sizes that have equal recalls), p_value
-        (probability of a gap as large among such groups), left_out (groups with little support),
-        reason (why a value is NaN, else empty).
+        A row for all groups, or for each model, metric and t: gap and its confidence limits low
+        and high; gap_corrected, an estimate less what chance adds; expected_if_equal (mean gap of
+        groups of these sizes that have equal recalls), p_value (probability of a gap as large among
+        such groups); best, worst (groups); ratio (least score over the greatest) and its limits
+        ratio_low and ratio_high; bound_low and bound_high, what the gap can be at least and at most
+        whatever the recall of absent classes; n_groups, n_undetermined (groups whose score is
+        undefined: then gap and ratio are NaN, and all limits allow for any recall of the absent
+        classes); left_out (groups with little support); reason (why a value is NaN, else empty).
 
     Raises
     ------
@@ -393,16 +420,31 @@ def gap(
     Notes
     -----
     Even equal groups show a gap, the larger the more and the smaller they are: compare it with
-    expected_if_equal. The draws take the recalls of all groups together, (hits + 1/2) / (rows + 1),
-    and each group's own number of rows of each class. p_value is (k + 1) / (n_replicates + 1),
+    expected_if_equal. The draws are those of `disparity`. p_value is (k + 1) / (n_replicates + 1),
     where k draws have a gap as large, so it is never below 1 / (n_replicates + 1). With 2,000
-    draws expected_if_equal is good to about two digits.
+    draws expected_if_equal is good to about two digits. Weighted rows cannot be drawn, and neither
+    can equal groups under own weights, but for t = 0 and 1.
+
+    gap_corrected is the root of gap**2 - expected_if_equal**2, 0 where that is negative. It is nearer
+    the truth on average where there are five groups or more; with two groups, or a single small one
+    that deviates, it corrects too much.
+
+    The limits are those of all pairs of groups: high is the greatest upper limit of a difference, at
+    the plain level since the pair that lies furthest apart is one of them; low is the greatest lower
+    limit, all pairs together having the level (Clopper-Pearson limits at Tukey's quantile). They hold
+    the level or more, and are wide with many groups. The ratio has the same limits of quotients. The
+    class weights are taken as given.
+
+    References
+    ----------
+    Zou and Donner 2008, doi:10.1002/sim.3095 (limits); Donner and Zou 2012,
+    doi:10.1177/0962280210383082 (ratio).
 
     Examples
     --------
     >>> import pandas_tba as tba
     >>> counts = tba.count(tba.load_income(), y_pred="forest", by="sex")
-    >>> tba.gap(counts, t=0, generator=0)[["gap", "best", "worst", "expected_if_equal"]].round(2)
+    >>> tba.gap(counts, t=0)[["gap", "best", "worst", "expected_if_equal"]].round(2)
         gap  best   worst  expected_if_equal
     0  0.01  Male  Female               0.02
     """
@@ -442,7 +484,7 @@ def _gap_row(
 ) -> tuple[Any, ...]:
     """Values of the columns of `gap` for one metric at one t."""
     spread, limits = spread_of(measure, among, t), spread_limits(measure, among, t, level)
-    expected = p_value = math.nan
+    expected = p_value = corrected = math.nan
     reason = ""
     if len(among) < 2:
         reason = "fewer than two groups"
@@ -452,8 +494,8 @@ def _gap_row(
         reason = _no_draws(measure)
     else:
         expected = float(drawn.mean())
+        corrected = math.sqrt(max(0.0, spread.gap**2 - expected**2))
         p_value = float(((drawn >= spread.gap - _NOISE).sum() + 1) / (len(drawn) + 1))
-    corrected = math.sqrt(max(0.0, spread.gap**2 - expected**2)) if drawn is not None else math.nan
     best, worst = group_names(counts, (spread.best, spread.worst))
     return (spread.gap, limits.low, limits.high, corrected, expected, p_value, best, worst,
             spread.ratio, limits.ratio_low, limits.ratio_high, spread.bound_low, spread.bound_high,
@@ -480,7 +522,7 @@ def _drawn_gaps(measure: Measure, n_replicates: int | None, seed: int) -> dict[i
         size = n_draws(n_replicates, hits.size)
         per_row = [weights / np.maximum(support, 1.0) for weights in means.weights]
         gaps: list[list[FloatArray]] = [[] for _ in per_row]
-        for drawn in drawn_hits(hits, support, size, seed, draws_at_a_time(hits.size)):
+        for drawn in drawn_hits(hits, support, size, seed):
             for held, factor in zip(gaps, per_row, strict=True):
                 held.append(np.ptp(np.einsum("kgb,gk->gb", drawn, factor), axis=0))
         found |= {at: np.concatenate(held) for at, held in zip(means.places, gaps, strict=True)}

@@ -73,19 +73,19 @@ class Check:
         numbers = self.table["status"].value_counts()
         parts = [f"{numbers.get(name, 0)} {name}" for name in ("pass", "fail", "undetermined")]
         bad = self.table[self.table["status"] != "pass"]
-        shown_rows: Any = bad.head(5).itertuples()
-        faults = [
-            f"{row.rule} of {row.metric} {row.status}: {row.value:.4g}"
-            + ("" if pd.isna(row.low) else f" ({row.low:.4g} to {row.high:.4g})")
-            + f", limit {row.limit:g}"
-            + ("" if row.group is None else f", group {shown(row.group)}")
-            + (f": {row.reason!s}" if row.reason else "")
-            for row in shown_rows
-        ]
+        faults = [_fault(row) for row in bad.head(5).itertuples()]
         more = f". And {len(bad) - 5:,} more" if len(bad) > 5 else ""
         if len(self.left_out):
             parts.append(f"{counted(len(self.left_out), 'group')} left out")
         return ", ".join(parts) + "".join(f". {fault}" for fault in faults) + more
+
+
+def _fault(row: Any) -> str:
+    """A row of the table in words."""
+    limits = "" if math.isnan(row.low) else f" ({row.low:.4g} to {row.high:.4g})"
+    group = "" if row.group is None else f", group {shown(row.group)}"
+    reason = f": {row.reason}" if row.reason else ""
+    return f"{row.rule} of {row.metric} {row.status}: {row.value:.4g}{limits}, limit {row.limit:g}{group}{reason}"
 
 
 def check(

@@ -57,18 +57,20 @@ def slices(
     t : float, default 0.5
         Exponent of tba, as in `score`; the class weights are those of all rows together.
     min_support : int, default 0
-        Slices with fewer rows of a class are left out; 5 keeps those whose limits can be trusted.
+        Slices with fewer rows of a class are left out.
     level : float, default 0.95
         Probability with which *all* intervals together hold their true values.
+    adjust, n_replicates, generator
+        As in `disparity`.
 
     Returns
     -------
     DataFrame
         A row for each slice; within each model the lowest score first, and slices that lack a class
         after all others. Columns slice (such as ``sex=F & region=N``), n, min_support, n_absent,
-        score, difference (from the score of all other rows), its simultaneous limits low and high
-        (Sidak), p_value, p_adjusted for all rows of the table (Holm), reason (why the difference is
-        NaN, else empty). Weighted counts have a column weight, models the index level model.
+        score, difference (from the score of all other rows), its simultaneous limits low and high,
+        p_value, p_adjusted for all rows of the table, reason (why the difference is NaN, else
+        empty). Weighted counts have a column weight, models the index level model.
 
     Raises
     ------
@@ -78,8 +80,11 @@ def slices(
     Notes
     -----
     The lowest scores are often those of small slices: ``.sort_values("high")`` puts first what is
-    surely worse. Limits and p-values are those of `disparity` with ``reference="rest"``, the limits
-    at the level ``level ** (1 / m)`` for m slices that have a difference.
+    worse beyond what chance can do. Scores, differences and p-values are those of `disparity` with
+    ``reference="rest"``; the finest groups are drawn and summed, so that p_adjusted knows which
+    slices share rows. The limits join the Clopper-Pearson limits of both sides at their effective
+    rows, at the level ``level ** (1 / m)`` for m slices that have a difference (Sidak). The p-value is
+    the test: the limits, which are careful, may hold 0 where p_adjusted is small.
 
     Examples
     --------

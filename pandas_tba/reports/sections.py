@@ -37,9 +37,8 @@ from pandas_tba.scoring.results import Prevalence, class_prevalence, of_classes
 from pandas_tba.scoring.tempering import majority_score, ratio
 
 _FEW_ROWS = 5  # of a class, below which the intervals hold the true value too seldom
-_MOST_DRAWS = 8_000_000  # of a class of a group, together
 _MOST_CROSSED = 8  # groups, each with each
-_AT_LEAST = {"gap_low": "at least", "gap_high": "at most"}
+_AT_LEAST = {"bound_low": "at least", "bound_high": "at most"}
 _MOST_CELLS = 10_000  # of confusion matrices, to read
 
 
@@ -227,25 +226,16 @@ def _shares_text(prevalence: Prevalence) -> str:
 
 def _gaps_section(data: ReportData) -> Section:
     """Distance from the worst to the best group, beside that of equal groups."""
-    counts, n_exponents = data.counts, len(data.exponents)
-    size = max(1, counts.support.size * n_exponents)
-    n_replicates = int(np.clip(_MOST_DRAWS // size, 200, 2000))
-    frame = gap(
-        counts,
-        t=data.exponents,
-        prevalence=data.common,
-        n_replicates=n_replicates,
-        generator=0,
-    )
-    columns = ["gap", "expected_if_equal", "p_value", "worst", "best", "reason"]
+    frame = gap(data.counts, t=data.exponents, prevalence=data.common)
+    columns = ["gap", "low", "high", "expected_if_equal", "p_value", "worst", "best", "reason"]
     if frame["gap"].isna().any():
-        columns[1:1] = ["gap_low", "gap_high"]
+        columns[1:1] = ["bound_low", "bound_high"]
     words = (
         (
             f"The gap is the distance between the best and the worst group, with {_shares_text(data.common)}, "
-            "so that it depends on recalls and not of the class mix. Small groups differ by chance alone: "
+            "so that it depends on recalls and not on the class mix. Small groups differ by chance alone: "
             "“expected if equal” is the mean gap of groups of these sizes with equal recalls, and p "
-            f"how often such groups show a gap as large ({n_replicates:,} draws)."
+            "how often such groups show a gap as large. Low and high are 95 % limits of the gap."
         ),
     )
     return Section(
@@ -315,8 +305,8 @@ def _slices_section(data: ReportData) -> Section:
     words = (
         (
             f"Combinations of at most two keys, the lowest score at t = {data.t:g} first, against all other "
-            "rows. All limits together hold with the confidence named above. The lowest scores are often "
-            "those of small slices."
+            "rows; p is adjusted for all slices of the table. The lowest scores are often those of small "
+            "slices."
         ),
     )
     return Section("slices", "Weak slices", words, frame, view_of(frame, columns, most=200))
@@ -413,12 +403,12 @@ _METHODS = (
     ),
     (
         "expected gap",
-        ("mean gap of binomial draws: each group's own rows of each class, the recalls of all groups "
-        "together."),
+        ("mean gap of groups that are equal but for chance: the hits of each class shared out by lot "
+        "among its rows."),
         "",
     ),
     ("crossings", "all real roots of sum over classes of d_k p_k**t, d_k the differences of recall.", ""),
-    ("p (Holm)", "p-values adjusted for all rows of their table.", "Holm 1979, jstor.org/stable/4615733"),
+    ("p (adjusted)", "p-values adjusted for all rows of their table: by draws of equal groups (Westfall and Young), and by the method of Holm where nothing is drawn.", "Westfall and Young 1993, ISBN 0-471-55761-7; Holm 1979, jstor.org/stable/4615733"),
 )  # fmt: skip
 
 
@@ -549,7 +539,7 @@ def _gap_texts(data: ReportData, found: pd.DataFrame) -> Iterator[str]:
     for place, row in enumerate(at.head(3).itertuples()):
         who = f"{one_line(data.whole.groups[place])}: " if data.n_models else ""
         if np.isnan(row.gap):
-            least, most = number_text(row.gap_low), number_text(row.gap_high)
+            least, most = number_text(row.bound_low), number_text(row.bound_high)
             yield (
                 f"{who or 'All rows: '}the gap between groups at t = {data.t:g} is undefined, "
                 f"{row.reason}; it lies between {least} and {most}."

@@ -17,7 +17,7 @@ _WORDS = {
     "min_support": "smallest class",
     "n_absent": "absent classes",
     "p_value": "p",
-    "p_adjusted": "p (Holm)",
+    "p_adjusted": "p (adjusted)",
     "expected_if_equal": "expected if equal",
     "n_undetermined": "undefined groups",
     "n_groups": "groups",

@@ -190,9 +190,8 @@ def two_groups(folder, **columns):
     ],
 )
 def test_a_check_tells_by_its_exit_code(capsys, tmp_path, rules, code, status):
-    found, out, err = run(
-        capsys, "check", two_groups(tmp_path), "--by", "group", "--t", "0", *rules
-    )
+    words = ["--by", "group", "--t", "0", "--level", "none", *rules]
+    found, out, err = run(capsys, "check", two_groups(tmp_path), *words)
     assert (found, err) == (code, "")
     assert out.splitlines()[-1].endswith(status)
 
@@ -206,6 +205,9 @@ def test_a_check_may_be_undetermined(capsys, tmp_path):
     code, out, _ = run(capsys, *words, "--min-support", "1")
     assert code == 2
     assert "Left out, with too few rows of a class:" in out
+    words = ["check", two_groups(tmp_path), "--by", "group", "--t", "0", "--max-gap", "0.5"]
+    assert run(capsys, *words)[0] == 2  # of eight rows the gap may be larger
+    assert run(capsys, *words, "--level", "0.1")[0] == 0
 
 
 @pytest.mark.parametrize(

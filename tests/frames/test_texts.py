@@ -103,7 +103,7 @@ ASKS = {
     "slices": lambda to: to.wide.slices(by=to.by),
     "choose_t": lambda to: to.one.choose_t(by=to.by, cost=dict(zip(to.labels, [1, 2, 4], strict=True))),
     "crossings": lambda to: [to.long.crossings(by=to.by), to.one.crossings(by=to.by, between="groups")],
-    "diagnose": lambda to: to.one.diagnose(by=to.by, **DRAWS),
+    "diagnose": lambda to: to.one.diagnose(by=to.by),
     "sweep": lambda to: to.scores.sweep(by=to.by),
     "best_threshold": lambda to: to.scores.best_threshold(by=to.by),
     "decide": lambda to: to.frame.tba(

@@ -40,7 +40,7 @@ def test_columns_index_and_attrs():
     assert table.index[:2].tolist() == [("a", "tba", 0.0), ("a", "tba", 1.0)]
     assert table.attrs["tba"] == {
         "classes": ["0", "1"], "t": ["0", "1"], "chance": 0.5, "prevalence": "pooled",
-        "level": 0.9, "reference": "pooled",
+        "level": 0.9, "reference": "pooled", "adjust": "max_t",
     }  # fmt: skip
     assert disparity(counts_of(THREE)).index.names == ["g"]
 
@@ -124,9 +124,9 @@ def test_own_prevalence_at_one_is_accuracy_and_shrinks_with_the_rest():
 
 
 @given(st.lists(st.lists(st.integers(0, 12), min_size=4, max_size=4), min_size=2, max_size=4))
-def test_p_value_and_limits_agree(cells):
+def test_p_value_and_limits_agree_where_nothing_is_drawn(cells):
     counts = counts_of(np.reshape(cells, (-1, 2, 2)))
-    for reference, prevalence in (("pooled", "pooled"), ("rest", "own"), ("pooled", "own")):
+    for reference, prevalence in (("rest", "own"), ("pooled", "own")):
         table = disparity(counts, t=0.5, reference=reference, prevalence=prevalence)
         assert table["difference"].isna().equals(table["p_value"].isna())
         assert (table["difference"].isna() <= (table["reason"] != "")).all()
@@ -195,7 +195,7 @@ def test_absent_class_is_neither_fair_nor_unfair():
     assert table["difference"].isna().tolist() == [False, True]
     row = gap(counts_of(WITH_ABSENT), t=0, generator=0).iloc[0]
     assert [math.isnan(row[name]) for name in ("gap", "p_value", "expected_if_equal")] == [True] * 3
-    assert [row["gap_low"], row["gap_high"]] == [0.0, 0.5]
+    assert [row["bound_low"], row["bound_high"]] == [0.0, 0.5]
     assert [row["n_groups"], row["n_undetermined"]] == [2, 1]
     assert row["reason"] == "1 undefined of 2 groups: 'b' (no rows of 1)"
     assert [row["best"], row["worst"]] == [None, None]
@@ -211,7 +211,7 @@ def test_recall_gap_without_positives(y):
     counts = tba.count(frame_of(y_true=truth, y_pred=prediction, g=y[2]), by="g")
     row = gap(counts, metrics="recall", generator=0).iloc[0]
     assert math.isnan(row["gap"])
-    assert [row["gap_low"], row["gap_high"]] == [0.0, 1.0]
+    assert [row["bound_low"], row["bound_high"]] == [0.0, 1.0]
     assert disparity(counts, metrics="recall").loc["b", "reason"] == "no rows of 1"
 
 
@@ -233,7 +233,7 @@ def test_gap_best_and_worst():
     row = gap(counts, metrics="recall", generator=0).iloc[0]
     assert row["gap"] == pytest.approx(0.3)
     assert [row["best"], row["worst"]] == ["a", "b"]
-    assert [row["gap_low"], row["gap_high"]] == pytest.approx([0.3, 0.3])
+    assert [row["bound_low"], row["bound_high"]] == pytest.approx([0.3, 0.3])
     low_is_good = gap(counts, metrics="fnr", generator=0).iloc[0]
     assert [low_is_good["best"], low_is_good["worst"]] == ["a", "b"]
 
@@ -270,6 +270,9 @@ def test_gap_is_repeatable_and_sees_a_real_difference():
     pd.testing.assert_series_equal(*rows)
     assert rows[0]["p_value"] == pytest.approx(1 / 2001)
     assert disparity(counts, reference="a").loc["b", "p_value"] < 1e-6
+    of_rest = disparity(counts, reference="rest")
+    assert of_rest["p_value"].tolist() == [0.5 / 2001] * 2
+    assert of_rest["p_adjusted"].tolist() == [1 / 2001] * 2
 
 
 def test_least_support():
@@ -293,9 +296,10 @@ def test_weighted_rows():
         found, plain = (
             disparity(counts, **options) for counts in (weighted, tba.count(frame, by="g"))
         )
-        names = ["difference", "low", "high", "p_value", "mix_part"]
+        names = ["difference", "low", "high", "mix_part"]
         assert found[names].to_numpy() == pytest.approx(plain[names].to_numpy(), **EXACT)
     assert found.columns.tolist() == ["n", "weight", *COLUMNS[1:]]
+    assert found.attrs["tba"]["adjust"] == "holm"
     row = gap(weighted, generator=0).iloc[0]
     assert row["gap"] == pytest.approx(gap(tba.count(frame, by="g"), generator=0)["gap"].iloc[0])
     assert [math.isnan(row["p_value"]), row["reason"]] == [True, "weighted rows cannot be drawn"]
@@ -310,6 +314,109 @@ def test_nothing_to_compare():
     assert disparity(empty).columns.tolist() == COLUMNS
     assert len(disparity(empty, reference="largest")) == 0
     assert gap(empty, generator=0)["reason"].tolist() == ["fewer than two groups"]
+
+
+SAME = {
+    "of itself": lambda counts: (counts, {}),
+    "with more t": lambda counts: (counts, {"t": [0.5, 0, 1]}),
+    "with more metrics": lambda counts: (counts, {"metrics": ["accuracy", "tba"]}),
+    "with the seed of all": lambda counts: (counts, {"generator": 0}),
+}
+
+
+@pytest.mark.parametrize("ask", SAME.values(), ids=SAME)
+def test_one_question_has_one_p_value(ask):
+    counts, options = ask(counts_of(THREE))
+    for function in (disparity, gap):
+        expected = function(counts_of(THREE))["p_value"].tolist()
+        table = function(counts, **options)
+        for level, value in (("metric", "tba"), ("t", 0.5)):
+            if level in table.index.names:
+                table = table[table.index.get_level_values(level) == value]
+        assert table["p_value"].tolist() == expected
+
+
+def test_models_do_not_move_each_others_p_values():
+    frame = frame_of(y_true=[0, 1] * 40, p=[0, 1, 0, 0] * 20, q=[0, 1, 1, 1, 0] * 16,
+                     g=[*"aabb", *"abab", *"abcc", *"ccaa"] * 5)  # fmt: skip
+    both = disparity(tba.count(frame, y_pred=["p", "q"], by="g"))
+    for name in ("p", "q"):
+        single = disparity(tba.count(frame, y_pred=name, by="g"))
+        mine = both[both.index.get_level_values("model") == name]
+        assert mine["p_value"].tolist() == single["p_value"].tolist()
+        assert (mine["p_adjusted"] >= single["p_adjusted"].to_numpy()).all()
+
+
+@pytest.mark.parametrize("adjust", ["max_t", "holm", "fdr_bh", None])
+def test_adjustments(adjust):
+    table = disparity(counts_of(THREE), t=[0, 1], adjust=adjust)
+    p_values, adjusted = table["p_value"].to_numpy(), table["p_adjusted"].to_numpy()
+    order = np.argsort(p_values)
+    ranks = np.arange(1, 7)
+    expected = {
+        None: p_values[order],
+        "holm": np.maximum.accumulate(p_values[order] * ranks[::-1]).clip(max=1),
+        "fdr_bh": np.minimum.accumulate((p_values[order] * 6 / ranks)[::-1])[::-1].clip(max=1),
+    }
+    if adjust in expected:
+        assert adjusted[order] == pytest.approx(expected[adjust])
+    else:
+        assert (adjusted >= p_values).all()
+        assert (adjusted[order] <= expected["holm"] + 0.02).all()
+    assert table.attrs["tba"]["adjust"] == str(adjust)
+
+
+def test_equal_groups_are_seldom_called_different():
+    # Holm on normal p-values of limits calls some different in six tables of ten
+    random, n, wrong = np.random.default_rng(1), np.array([20, 2]), []
+    for _ in range(100):
+        hits = random.binomial(n, [0.9, 0.8], size=(40, 2))
+        cells = [[[h[0], 20 - h[0]], [2 - h[1], h[1]]] for h in hits]
+        counts = tba.ConfusionCounts.from_matrix(cells, groups=pd.Index(range(40), name="g"))
+        table = disparity(counts, n_replicates=300)
+        wrong.append((table["p_adjusted"] <= 0.05).any())
+    assert np.mean(wrong) <= 0.11  # 5 % and two standard errors and more
+
+
+def test_a_deviating_reference_group_does_not_move_the_others():
+    # the groups after the first two are equal to the reference; of a pool the second would be half
+    cells = [[[90, 10], [20, 80]], [[2000, 8000], [20, 80]], *[[[90, 10], [20, 80]]] * 3]
+    table = disparity(counts_of(cells), reference="a")
+    assert table["p_value"].iloc[1] < 1e-6
+    assert (table["p_value"].iloc[2:] > 0.8).all()
+    assert table.attrs["tba"]["adjust"] == "holm"
+
+
+@pytest.mark.parametrize("prevalence", ["own", {0: 0.5, 1: 0.5}], ids=str)
+def test_gap_limits_hold_the_gap(prevalence):
+    row = gap(counts_of(THREE), prevalence=prevalence).iloc[0]
+    assert 0 <= row["low"] <= row["gap"] <= row["high"] <= 1
+    assert row["ratio_low"] <= row["ratio"] <= row["ratio_high"] <= 1
+    is_own = prevalence == "own"
+    assert math.isnan(row["p_value"]) == is_own
+    assert row["reason"] == (
+        "own weights differ, so groups of equal recalls have unequal scores" if is_own else ""
+    )
+    if not is_own:
+        chance = row["gap"] ** 2 - row["expected_if_equal"] ** 2
+        assert row["gap_corrected"] == pytest.approx(max(0, chance) ** 0.5)
+
+
+def test_gap_of_shares():
+    # three shares, .9 of 100, .8 of 50 and .95 of 200 rows
+    cells = [[[1, 0], [n - h, h]] for h, n in ((90, 100), (40, 50), (190, 200))]
+    row = gap(counts_of(cells), metrics="recall").iloc[0]
+    assert row[["gap", "low", "high"]].tolist() == pytest.approx(
+        [0.15, 0.0160969682742, 0.282318395655], rel=1e-9
+    )
+
+
+def test_limits_of_an_undefined_gap_allow_for_every_recall():
+    row = gap(counts_of(WITH_ABSENT), t=0).iloc[0]
+    assert math.isnan(row["gap"])
+    assert row["low"] == 0.0
+    assert row["high"] > row["bound_high"] == 0.5
+    assert math.isnan(row["gap_corrected"])
 
 
 ERRORS = {
@@ -342,6 +449,10 @@ ERRORS = {
     "n_replicates": (
         lambda: gap(counts_of(TWO), n_replicates=0),
         "`n_replicates` must be a whole number of draws, 1 to 1,000,000; got 0.",
+    ),
+    "adjust": (
+        lambda: disparity(counts_of(TWO), adjust="bonferroni"),
+        "`adjust` must be one of 'max_t', 'holm', 'fdr_bh' or None; got 'bonferroni'.",
     ),
     "min_support": (
         lambda: disparity(counts_of(TWO), min_support=-1),

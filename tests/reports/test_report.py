@@ -75,7 +75,7 @@ class Elements(HTMLParser):
         ("models", lambda: WIDE.compare(t=0.5)),
         ("crossings", WIDE.crossings),
         ("disparity", lambda: WIDE.disparity(by="sex", t=0.5)),
-        ("gaps", lambda: WIDE.gap(by="sex", t=[0.5, 0, 1], generator=0)),
+        ("gaps", lambda: WIDE.gap(by="sex", t=[0.5, 0, 1])),
         ("confusion", WIDE.confusion_matrix),
         ("metrics", lambda: WIDE.metrics(t=0.5)),
     ],
@@ -132,7 +132,7 @@ def test_class_shares_weigh_scores_and_gaps(prevalence):
     scores = WIDE.score(by="sex", t=1, prevalence=prevalence)
     assert found.to_frame("groups")["score"].tolist() == scores.tolist()
     common = "pooled" if prevalence == "own" else prevalence
-    gaps = WIDE.gap(by="sex", t=1, prevalence=common, generator=0)
+    gaps = WIDE.gap(by="sex", t=1, prevalence=common)
     assert found.to_frame("gaps")["gap"].tolist() == gaps["gap"].tolist()
 
 
@@ -156,9 +156,9 @@ def test_in_short(demo):
         "At t = 0.5, logit has the highest score of 3 models: 0.818 [0.805, 0.831]. Always answering the largest class scores 0.635 at t = 0.5.",
         "No two models score apart at t = 0.5 beyond what chance can do (Holm, 5 %).",
         "Models swap rank: balanced and logit at t = 0.403; logit and forest at t = 0.634; balanced and forest at t = 0.447 (the first is better below it).",
-        "logit: Male scores 0.029 below Female at t = 0.5; equal groups would show 0.014 (p = 0.092).",
+        "logit: Male scores 0.029 below Female at t = 0.5; equal groups would show 0.014 (p = 0.072).",
         "balanced: Male scores 0.092 below Female at t = 0.5; equal groups would show 0.012 (p < 0.001).",
-        "forest: Male scores 0.011 below Female at t = 0.5; equal groups would show 0.014 (p = 0.510).",
+        "forest: Male scores 0.011 below Female at t = 0.5; equal groups would show 0.013 (p = 0.527).",
     ]
 
 
