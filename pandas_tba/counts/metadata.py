@@ -191,9 +191,13 @@ def recalled(
 def _check_frame(table: Any) -> None:
     if not isinstance(table, pd.DataFrame):
         kind = type(table)
+        advice = (
+            "Name the rows, and its index becomes columns: table.reset_index(name='n')."
+            if isinstance(table, pd.Series)
+            else "Make it one: frame.to_pandas(), relation.df(), or pd.read_parquet(path)."
+        )
         raise KindError(
-            f"`table` must be a pandas DataFrame; got {kind.__module__}.{kind.__qualname__}. Make it one: "
-            "frame.to_pandas(), relation.df(), or pd.read_parquet(path)."
+            f"`table` must be a pandas DataFrame; got {kind.__module__}.{kind.__qualname__}. {advice}"
         )
     if not table.columns.is_unique:
         twice = table.columns[table.columns.duplicated()]

@@ -97,7 +97,7 @@ def diagnose(
     check_counts(counts)
     exponents, is_list = exponents_of(t)
     check_names(counts, [*size_names(counts), *_DIAGNOSIS, *(["t"] if is_list else [])])
-    _check_resampling(counts, level, n_replicates)
+    level = _check_resampling(counts, level, n_replicates)
     support, hits = of_classes(counts, counts.support), of_classes(counts, counts.hits)
     recall = ratio(hits, support)
     slopes: list[list[FloatArray]] = [[] for _ in exponents]
@@ -151,14 +151,15 @@ def _diagnosed(
     }
 
 
-def _check_resampling(counts: ConfusionCounts, level: float, n_replicates: int) -> None:
+def _check_resampling(counts: ConfusionCounts, level: float, n_replicates: int) -> float:
+    """The level as a float; InputError where rows cannot be drawn."""
     if counts.is_weighted:
         raise InputError(
             "diagnose() draws rows anew, which weighted counts do not allow. Ask "
             "metrics(counts, metrics=['tba', 'tba_slope']) for the slope without its interval."
         )
-    check_level(level)
     check_replicates(n_replicates)
+    return check_level(level)
 
 
 def _quantiles(

@@ -144,7 +144,7 @@ def disparity(
     """
     exponents, is_list = exponents_of(t)
     chosen, is_several = comparable_metrics(counts, metrics)
-    check_level(level)
+    level = check_level(level)
     at = _reference(counts, reference)
     check_min_support(min_support)
     names = [*size_names(counts), *_DISPARITY]

@@ -84,7 +84,7 @@ def slices(
     """
     comparable_metrics(counts, None)
     exponent = check_t(t)
-    check_level(level)
+    level = check_level(level)
     check_min_support(min_support)
     if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
         raise InputError(f"`depth` must be a whole number of keys, 1 or more; got {shown(depth)}.")

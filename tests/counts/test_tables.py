@@ -437,7 +437,9 @@ def test_remarks_of_later_versions_are_left_alone(table):
     assert_same(from_table(table(weird=[1], other={"a": 1})), tba.count(FRAME, by="segment"))
 
 
-BAD_CELLS = ["0", "null", "false", '""', "{}", '"x"', '{"date": "2024-01-01"}', "[1, 2]", "[",
+BAD_CELLS = [
+    '[{"fraction": "1e999999999"}]',
+    '[{"decimal": "sNaN"}]',"0", "null", "false", '""', "{}", '"x"', '{"date": "2024-01-01"}', "[1, 2]", "[",
              '[{"timedelta": 5}]', '[{"tuple": "ab"}]', '[{"period": []}]', '[{"interval": [1]}]',
              '[{"uuid": 5}]', '[{"decimal": "x"}]', '[{"date": []}]', "[[1]]", "[" * 100_000, ["a"], {}, 7, None]  # fmt: skip
 
@@ -455,6 +457,10 @@ def plain(**columns):
 
 
 BAD_TABLES = {
+    "a Series": (
+        lambda: plain()["n"],
+        "`table` must be a pandas DataFrame; got pandas.Series. Name the rows, and its index becomes columns: table.reset_index(name='n').",
+    ),
     "no table": (
         lambda: [1, 2],
         "`table` must be a pandas DataFrame; got builtins.list. Make it one: frame.to_pandas(), relation.df(), or pd.read_parquet(path).",
