@@ -814,3 +814,17 @@ def test_every_value_is_read_as_it_was_written(value):
 def test_a_missing_value_has_a_cell():
     assert cell(None, is_missing=True) == "[]"
     assert pd.isna(value_of("[]"))
+
+
+def test_labels_in_brackets_are_labels_where_no_marker_stands():
+    table = plain(y_true=["[1]", '["a"]'], y_pred=["[1]", "[1]"])
+    found = from_table(table)
+    assert found.labels.tolist() == ['["a"]', "[1]"]
+    assert found.cells.tolist() == [[[0, 2], [0, 1]]]
+
+
+def test_every_combination_of_many_categories_is_refused_before_it_is_made():
+    categories = pd.CategoricalDtype([*range(100)])
+    keys = {name: pd.Series([0, 1], dtype=categories) for name in "abcde"}
+    with pytest.raises(tba.InputError, match=r"10,000,000,000 groups, more than"):
+        plain(**keys).tba.score(by=[*"abcde"], observed=False)
