@@ -76,10 +76,19 @@ def _read_duration(parts: list[Any]) -> Any:
     return pd.Timedelta(np.timedelta64(number, unit))
 
 
+def _read_decimal(text: str) -> decimal.Decimal:
+    """The number; ValueError for a signaling NaN, which cannot be compared."""
+    number = decimal.Decimal(text)
+    if number.is_snan():
+        raise ValueError(text)
+    return number
+
+
 def _read_fraction(text: str) -> Any:
+    """The quotient of two whole numbers; other forms could ask for a power of ten without end."""
     from fractions import Fraction  # seldom needed, and it takes time to import
 
-    return Fraction(text)
+    return Fraction(*map(int, text.split("/")))
 
 
 def _read_float(text: str) -> float:
@@ -93,7 +102,7 @@ KINDS = (
     Kind("date", (datetime.date,), datetime.date.isoformat, datetime.date.fromisoformat),
     Kind("time", (datetime.time,), datetime.time.isoformat, datetime.time.fromisoformat),
     Kind("timedelta", (datetime.timedelta,), _write_duration, _read_duration),
-    Kind("decimal", (decimal.Decimal,), str, decimal.Decimal),
+    Kind("decimal", (decimal.Decimal,), str, _read_decimal),
     Kind("fraction", (numbers.Rational,), str, _read_fraction),
     Kind("bytes", (bytes,), bytes.hex, bytes.fromhex),
     Kind("uuid", (uuid.UUID,), str, uuid.UUID),

@@ -191,9 +191,13 @@ def recalled(
 def _check_frame(table: Any) -> None:
     if not isinstance(table, pd.DataFrame):
         kind = type(table)
+        advice = (
+            "Name the rows, and its index becomes columns: table.reset_index(name='n')."
+            if isinstance(table, pd.Series)
+            else "Make it one: frame.to_pandas(), relation.df(), or pd.read_parquet(path)."
+        )
         raise KindError(
-            f"`table` must be a pandas DataFrame; got {kind.__module__}.{kind.__qualname__}. Make it one: "
-            "frame.to_pandas(), relation.df(), or pd.read_parquet(path)."
+            f"`table` must be a pandas DataFrame; got {kind.__module__}.{kind.__qualname__}. {advice}"
         )
     if not table.columns.is_unique:
         twice = table.columns[table.columns.duplicated()]
@@ -233,11 +237,11 @@ def _in_json(text: Any) -> dict[str, Any] | None:
 
 
 def _check_no_brackets(table: pd.DataFrame) -> None:
-    """Raise InputError where the labels are cells of a table in text, but its remarks are gone."""
+    """Raise InputError where the labels are cells of a table in text that has lost its remarks."""
     sides = [table[name] for name in ("y_true", "y_pred") if name in table.columns]
     # the line of remarks, where it is still there, has no labels
     found = [text for side in sides for text in side.tolist() if isinstance(text, str) and text]
-    if found and all(map(in_brackets, found)):
+    if REMARKS in table.columns and found and all(map(in_brackets, found)):
         raise InputError(
             f"The labels stand in brackets, such as {shown(found[0])}, as to_table(text=True) writes "
             f"them, but its first line, in column {shown(REMARKS)}, is gone. Read the table with it, "

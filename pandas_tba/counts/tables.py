@@ -294,10 +294,14 @@ def _whole(value: Any) -> int | None:
     if isinstance(value, (bool, np.bool_)):
         return None
     try:
+        if (
+            not 0 <= value < 2**63
+        ):  # first, since int() writes out all digits of Decimal("1e99999999")
+            return None
         number = int(value)
     except (ArithmeticError, TypeError, ValueError):
         return None
-    return number if number == value and 0 <= number < 2**63 else None
+    return number if number == value else None
 
 
 def aligned_matrix(

@@ -278,7 +278,7 @@ def _is_bad(query: Query, name: Any) -> Any:
 
     weight = query.column(name).cast(nw.Float64)
     return ~query.missing[name] & (
-        (weight < 0) | (weight >= HUGE_WEIGHT) | ((weight > 0) & (weight <= TINY_WEIGHT))
+        (weight < 0) | (weight > HUGE_WEIGHT) | ((weight > 0) & (weight < TINY_WEIGHT))
     )
 
 

@@ -62,7 +62,7 @@ def own_scores(name: Hashable, column: pd.Series) -> npt.NDArray[np.floating]:
 
 def is_weight(values: FloatArray) -> npt.NDArray[np.bool_]:
     """Whether each value can be a weight."""
-    return np.asarray((values == 0) | ((values > TINY_WEIGHT) & (values < HUGE_WEIGHT)))
+    return np.asarray((values == 0) | ((values >= TINY_WEIGHT) & (values <= HUGE_WEIGHT)))
 
 
 def weight_values(name: Hashable, column: pd.Series) -> FloatArray:

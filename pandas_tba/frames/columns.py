@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
 from typing import Any, Literal
 
-from pandas_tba.errors import InputError, KindError, check_choice, shown
+import pandas as pd
+
+from pandas_tba.errors import InputError, KindError, check_choice, is_real, shown
 from pandas_tba.frames.labels import LabelRules, label_rules
 
 Missing = Literal["raise", "drop"]
@@ -98,7 +101,7 @@ class Columns:
             label_rules(self.labels, self.abstain, self.pos_label),
             is_wide,
             self.y_score is not None,
-            self.threshold,
+            self.threshold if isinstance(self.threshold, Real) else float(self.threshold),
             self.model,
             self.row,
             self.sample_weight,
@@ -144,6 +147,11 @@ class Columns:
         if not isinstance(self.y_score, dict):
             names += [(self._argument, name) for name in predictions]
         for which, name in names:
+            if which in ("y_pred", "y_score") and isinstance(name, (pd.Index, set)):
+                raise KindError(
+                    f"`{which}` must be the name of a column, or a list of names; got "
+                    f"{shown(name)}. Write {which}=list(...)."
+                )
             try:
                 hash(name)
             except TypeError:
@@ -164,7 +172,7 @@ class Columns:
                 "predictions; use one of them."
             )
         threshold = self.threshold
-        if isinstance(threshold, bool) or not isinstance(threshold, Real) or threshold != threshold:
+        if not is_real(threshold) or math.isnan(threshold):
             raise InputError(f"`threshold` must be a number; got {shown(threshold)}.")
 
 

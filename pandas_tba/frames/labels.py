@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import unicodedata
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -412,7 +413,7 @@ def warn_predicted_only(labels: LabelSet, predictions: Sequence[Observed]) -> No
         return
     alike = {_plain(label): label for label in labels.classes if isinstance(label, str)}
     twins = [
-        f"{shown(value)} differs from {shown(alike[_plain(value)])} only by blanks or case"
+        _difference(value, alike[_plain(value)])
         for value in extra
         if isinstance(value, str) and _plain(value) in alike
     ]
@@ -425,5 +426,20 @@ def warn_predicted_only(labels: LabelSet, predictions: Sequence[Observed]) -> No
     )
 
 
+def _difference(text: str, other: str) -> str:
+    """How a text differs from another that is the same once both are plain."""
+    if _composed(text) != _composed(other):
+        return f"{shown(text)} differs from {shown(other)} only by blanks or case"
+    return (
+        f"{text!a} and {other!a} look alike and differ in Unicode form; write both columns "
+        "with .str.normalize('NFC')"
+    )
+
+
+def _composed(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
 def _plain(text: str) -> str:
-    return text.strip().casefold()
+    """The text without what the eye misses: blanks around it, case, Unicode form."""
+    return _composed(text.strip().casefold())

@@ -7,6 +7,7 @@ on the distinct values of each column, to name every fault at once.
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -106,9 +107,12 @@ def schema(
 
 def _load_pandera() -> None:
     """Import pandera without the warnings of what it imports itself, such as those of pyspark."""
+    absent = {"SPARK_LOCAL_IP", "PYARROW_IGNORE_TIMEZONE"} - os.environ.keys()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pandera.pandas  # noqa: F401
+    for name in absent:  # pandera 0.24 sets them, for this process and for those that it starts
+        os.environ.pop(name, None)
 
 
 def schema_of(columns: Roles) -> DataFrameSchema:

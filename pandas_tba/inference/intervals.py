@@ -263,13 +263,13 @@ INTERVALS: tuple[IntervalMethod, ...] = (
 )
 
 
-def check_level(level: object) -> None:
-    """Raise InputError unless the level is a probability."""
-    is_number = is_real(level)
-    if not (is_number and 1e-12 < level < 1 - 1e-12):  # type: ignore[operator]
+def check_level(level: object) -> float:
+    """The level as a float; InputError unless it is a probability."""
+    if not (is_real(level) and 1e-12 < float(level) < 1 - 1e-12):  # type: ignore[arg-type]
         raise InputError(
             f"`level` must be a number between 0 and 1, such as 0.95; got {shown(level)}."
         )
+    return float(level)  # type: ignore[arg-type]
 
 
 def check_replicates(n_replicates: object) -> None:

@@ -60,11 +60,13 @@ def prior_rows(prior: object) -> tuple[float, float]:
     return first, second
 
 
-def check_above(above: object) -> None:
-    """Raise InputError unless the threshold is a number, or None."""
-    is_number = is_real(above)
-    if above is not None and not (is_number and math.isfinite(above)):  # type: ignore[arg-type]
+def check_above(above: object) -> float | None:
+    """The threshold as a float, or None; InputError unless it is a number."""
+    if above is None:
+        return None
+    if not (is_real(above) and math.isfinite(float(above))):  # type: ignore[arg-type]
         raise InputError(f"`above` must be a finite number, or None for 1/K; got {shown(above)}.")
+    return float(above)  # type: ignore[arg-type]
 
 
 def weighted_beta(

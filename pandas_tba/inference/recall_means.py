@@ -203,7 +203,7 @@ def comparable_metrics(
         metric.name
         for metric in METRICS
         if metric.exponent is not None
-        or (metric.name == "recall" if counts.is_weighted else metric.share_of is not None)
+        or (metric.is_known_as("recall") if counts.is_weighted else metric.share_of is not None)
     ]
     unable = [
         metric.name for metric in chosen if metric.exponent is None and metric.name not in able
@@ -232,7 +232,7 @@ def measure_of(
     fixed = metric.exponent
     if fixed == 0.0:  # equal weights, whatever the prevalence
         return Measure(metric, sums, rows, [0.0], np.ones(rows.shape))
-    if metric.name == "accuracy":  # of each group's own rows, by definition
+    if metric.is_known_as("accuracy"):  # of each group's own rows, by definition
         return Measure(metric, sums, rows, [1.0])
     if isinstance(fixed, float):
         exponents = [fixed]

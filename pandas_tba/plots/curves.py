@@ -113,7 +113,7 @@ def plot_curve(
     ['0.63']
     """
     check_counts(counts)
-    check_level(level)
+    level = check_level(level)
     groups = counts.key_groups
     keys = list(range(len(groups.names)))
     layout = layout_of(groups, keys[1:] if groups.has_model else [])

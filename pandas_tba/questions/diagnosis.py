@@ -105,7 +105,7 @@ def diagnose(
             "diagnose() has no limits for weighted counts. Ask metrics(counts, metrics=['tba', "
             "'tba_slope']) for the slope without its interval."
         )
-    check_level(level)
+    level = check_level(level)
     support, hits = of_classes(counts, counts.support), of_classes(counts, counts.hits)
     parts = [_diagnosed(counts, hits, support, exponent, level) for exponent in exponents]
     values = sizes(counts, support)

@@ -186,7 +186,7 @@ def disparity(
     """
     exponents, is_list = exponents_of(t)
     chosen, is_several = comparable_metrics(counts, metrics)
-    check_level(level)
+    level = check_level(level)
     check_adjust(adjust)
     check_draws(n_replicates)
     at = _reference(counts, reference)
@@ -451,7 +451,7 @@ def gap(
     exponents, is_list = exponents_of(t)
     chosen, is_several = comparable_metrics(counts, metrics)
     check_min_support(min_support)
-    check_level(level)
+    level = check_level(level)
     check_draws(n_replicates)
     seed = seed_of(generator)
     place, n_models = models_of(counts)

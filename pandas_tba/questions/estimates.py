@@ -151,7 +151,7 @@ def _stacked(columns: Iterable[FloatArray]) -> FloatArray:
 def _as_mean(asked: Question, metric: Metric) -> tuple[Recalls | None, list[float]]:
     """The metric as a mean of recalls at some exponents, where it is one; a proportion is its own mean."""
     if metric.exponent is not None:
-        if metric.name == "accuracy":  # of each group's own rows, by definition
+        if metric.is_known_as("accuracy"):  # of each group's own rows, by definition
             return recalls_in(asked.counts, "own"), [1.0]
         fixed = isinstance(metric.exponent, float)
         return asked.recalls, [metric.exponent] if fixed else asked.exponents  # type: ignore[list-item]
@@ -268,7 +268,7 @@ def _replicates(
             )
 
         return replicated(values, matrices.cells[block].astype(np.int64), *draws)
-    prevalence = asked.prevalence if metric.name == "tba" else "own"
+    prevalence = asked.prevalence if metric.is_known_as("tba") else "own"
     hits, support = of_classes(counts, counts.hits), of_classes(counts, counts.support)
     shares = np.broadcast_to(class_prevalence(counts, prevalence, support), support.shape)
     parts = (hits[block], support[block], shares[block])
@@ -358,8 +358,8 @@ def shortfalls_of(asked: Question, metric: Metric) -> Iterator[Shortfall]:
 
 def _rests_on_classes(asked: Question, metric: Metric) -> bool:
     """Whether the interval of a mean takes more than the rows of one proportion."""
-    if metric.name == "accuracy":
+    if metric.is_known_as("accuracy"):
         return False
     is_own = isinstance(asked.prevalence, str) and asked.prevalence == "own"
-    is_accuracy = metric.name == "tba" and is_own and all(t == 1.0 for t in asked.exponents)
+    is_accuracy = metric.is_known_as("tba") and is_own and all(t == 1.0 for t in asked.exponents)
     return not is_accuracy

@@ -157,7 +157,7 @@ def check(
     chosen, _ = comparable_metrics(counts, metrics)
     check_min_support(min_support)
     if level is not None:
-        check_level(level)
+        level = check_level(level)
     limits = {"max_gap": max_gap, "min_ratio": min_ratio, "min_score": min_score}
     rules = {name: _limit(name, value) for name, value in limits.items() if value is not None}
     if not rules:

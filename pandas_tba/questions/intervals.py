@@ -193,7 +193,7 @@ def interval(
     is_several = metrics is not None and not isinstance(metrics, (str, Metric))
     check_choice("method", method, (way.name for way in INTERVALS))
     way = next(way for way in INTERVALS if way.name == method)
-    check_level(level)
+    level = check_level(level)
     check_replicates(n_replicates)
     generator = generator_of(generator)
     _check_metrics(counts, chosen, way)
@@ -361,9 +361,9 @@ def posterior(
     """
     check_counts(counts)
     exponents, is_list = exponents_of(t)
-    check_level(level)
+    level = check_level(level)
     added = prior_rows(prior)
-    check_above(above)
+    above = check_above(above)
     if counts.is_weighted:
         raise InputError(
             "`counts` are weighted, and a posterior needs rows. Choose interval(), whose 'wilson' "

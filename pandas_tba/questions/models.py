@@ -168,8 +168,8 @@ def compare(
     exponents, is_list = exponents_of(t)
     chosen = find_metrics("tba" if metrics is None else metrics)
     is_several = metrics is not None and not isinstance(metrics, (str, Metric))
-    check_level(level)
-    _check_margin(margin)
+    level = check_level(level)
+    margin = _check_margin(margin)
     if adjust is not None:
         check_choice("adjust", adjust, ("holm", "fdr_bh"))
     counts: Any = pairs  # has the parts of ConfusionCounts that tables ask for
@@ -186,18 +186,20 @@ def compare(
     columns = _columns(asked, parts, names)
     table = described(pd.DataFrame(columns, index=with_axes(counts, axes)), counts, t, prevalence)
     if margin is not None:
-        table.attrs["tba"]["margin"] = float(margin)
+        table.attrs["tba"]["margin"] = margin
     return table
 
 
-def _check_margin(margin: object) -> None:
-    """InputError unless the margin is a difference, or None."""
-    is_number = margin is None or is_real(margin)
-    if not (is_number and (margin is None or 0 <= margin < math.inf)):  # type: ignore[operator]
+def _check_margin(margin: object) -> float | None:
+    """The margin as a float, or None; InputError unless it is a difference."""
+    if margin is None:
+        return None
+    if not (is_real(margin) and 0 <= float(margin) < math.inf):  # type: ignore[arg-type]
         raise InputError(
             "`margin` must be a finite number of at least 0, the largest difference that does not "
             f"matter, such as 0.02; got {shown(margin)}."
         )
+    return float(margin)  # type: ignore[arg-type]
 
 
 def _check_metrics(counts: Any, chosen: list[Metric]) -> None:
@@ -312,7 +314,7 @@ def _is_ratio(metric: Metric) -> bool:
 
 def _is_tempered(metric: Metric) -> bool:
     """Whether this is a mean of recalls by class weights; accuracy is one by rows."""
-    return metric.exponent is not None and metric.name != "accuracy"
+    return metric.exponent is not None and not metric.is_known_as("accuracy")
 
 
 def _exponents(asked: _Question, metric: Metric) -> list[float]:

@@ -130,7 +130,7 @@ def score(
     if absent != "nan":
         check_choice("absent", absent, ("nan", "exclude", "raise"))
     if type(smoothing) is not float or smoothing != 0.0:
-        _check_smoothing(smoothing)
+        smoothing = _check_smoothing(smoothing)
     if adjusted is not False:
         check_flag("adjusted", adjusted)
     names = ("t",) if is_list else ()
@@ -479,7 +479,7 @@ def tempered_balanced_accuracy_score(
     """
     value = score(
         count_arrays(y_true, y_pred, sample_weight=sample_weight, labels=labels),
-        t=check_t(t),
+        t=_one_exponent(t),
         prevalence=prevalence,
         absent=absent,
         adjusted=adjusted,
@@ -488,11 +488,20 @@ def tempered_balanced_accuracy_score(
     return float(value)  # type: ignore[arg-type]
 
 
-def _check_smoothing(smoothing: float) -> None:
-    """InputError unless smoothing is a finite number, 0 or more."""
-    is_number = is_real(smoothing)
-    if is_number and 0 <= smoothing < math.inf:
-        return
+def _one_exponent(t: object) -> float:
+    """The exponent as a float; InputError where there are several, since a score is one number."""
+    if isinstance(t, Iterable) and not isinstance(t, (str, bytes)) and getattr(t, "ndim", 1) != 0:
+        raise InputError(
+            f"`t` must be one number, as a score of arrays is one; got {shown(t)}. For several: "
+            "tba.score(tba.count(df), t=[0, 1])."
+        )
+    return check_t(t)
+
+
+def _check_smoothing(smoothing: object) -> float:
+    """The rows added to each cell as a float; InputError unless it is a number of them."""
+    if is_real(smoothing) and 0 <= float(smoothing) < math.inf:  # type: ignore[arg-type]
+        return float(smoothing)  # type: ignore[arg-type]
     raise InputError(
         f"`smoothing` must be a finite number of rows, 0 or more; got {shown(smoothing)}."
     )

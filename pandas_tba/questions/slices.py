@@ -95,7 +95,7 @@ def slices(
     """
     comparable_metrics(counts, None)
     exponent = check_t(t)
-    check_level(level)
+    level = check_level(level)
     check_adjust(adjust)
     check_draws(n_replicates)
     check_min_support(min_support)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, wraps
 from typing import Any, Literal, NamedTuple
 
@@ -120,6 +120,8 @@ class Metric:
         each true class ("rows"), in each predicted one ("cols"), or whichever gives fewer
         ("least"); or by the name of a metric that has a rule of its own. None is "least" between
         finite bounds, normal limits of the logarithm between 0 and infinity, else normal limits.
+    aliases : tuple of str
+        Other names that `metrics=` knows it by; its column then bears the one asked for.
     """
 
     name: str
@@ -135,11 +137,16 @@ class Metric:
     share_of: Literal["support", "rest", "predicted", "unpredicted", "total"] | None = None
     gradient: Gradient | None = None
     limits: str | None = None
+    aliases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, ("class", "overall"))
         if not callable(self.function):
             raise KindError(f"`function` must be a function; got {shown(self.function)}.")
+
+    def is_known_as(self, name: str) -> bool:
+        """Whether this is its name, or was before it was asked for by an alias."""
+        return name in (self.name, *self.aliases)
 
     def denominator(self, support: Any, predicted: Any, total: Any) -> Any:
         """Rows that a proportion is a share of."""
@@ -346,14 +353,17 @@ def _cohen_kappa(hits: Any, support: Any, predicted: Any, total: Any, is_class: 
 # fmt: off
 METRICS: tuple[Metric, ...] = (
     Metric("accuracy", "overall", _accuracy, r"\frac{\sum_k h_k}{n}", lacks=(),
-           reference=_SOKOLOVA, exponent=1.0, gradient=gradients.accuracy),
+           reference=_SOKOLOVA, exponent=1.0, gradient=gradients.accuracy,
+           aliases=("accuracy_score",)),
     Metric("balanced_accuracy", "overall", partial(_macro, _recall),
            r"\frac{1}{K} \sum_k \frac{h_k}{n_k}", lacks=(ABSENT,),
            reference="Brodersen et al. 2010, doi:10.1109/ICPR.2010.764", exponent=0.0,
-           gradient=partial(gradients.macro, gradients.RECALL)),
+           gradient=partial(gradients.macro, gradients.RECALL),
+           aliases=("balanced_accuracy_score",)),
     Metric("tba", "overall", partial(_tempered, tempered_mean), r"\sum_k w_k \frac{h_k}{n_k}",
            takes_t=True, lacks=(ABSENT,), reference="tempered balanced accuracy", exponent="t",
-           gradient=gradients.tempered_mean),
+           gradient=gradients.tempered_mean,
+           aliases=("tempered_balanced_accuracy", "tempered_balanced_accuracy_score")),
     Metric("tba_slope", "overall", partial(_tempered, tempered_slope),
            r"\sum_k w_k \left(\ln p_k - \sum_j w_j \ln p_j\right) \frac{h_k}{n_k}",
            bounds=(-np.inf, np.inf), greater_is_better=None, takes_t=True, lacks=(ABSENT,),
@@ -363,71 +373,96 @@ METRICS: tuple[Metric, ...] = (
            reference="tba of a classifier that always answers the most prevalent class",
            gradient=gradients.majority, limits="majority"),
     Metric("recall", "class", _recall, r"\frac{h_k}{n_k}", lacks=(ABSENT,), reference=_SOKOLOVA, share_of="support",
-           gradient=gradients.RECALL),
+           gradient=gradients.RECALL,
+           aliases=("sensitivity", "tpr", "hit_rate", "recall_score", "true_positive_rate")),
     Metric("specificity", "class", _specificity, r"\frac{c_k}{n - n_k}", lacks=(ALONE,),
-           reference=_SOKOLOVA, share_of="rest", gradient=gradients.SPECIFICITY),
+           reference=_SOKOLOVA, share_of="rest", gradient=gradients.SPECIFICITY,
+           aliases=("tnr", "selectivity", "true_negative_rate")),
     Metric("precision", "class", _precision, r"\frac{h_k}{q_k}", lacks=(UNPREDICTED,),
-           reference=_SOKOLOVA, share_of="predicted", gradient=gradients.PRECISION),
+           reference=_SOKOLOVA, share_of="predicted", gradient=gradients.PRECISION,
+           aliases=("ppv", "precision_score", "positive_predictive_value")),
     Metric("npv", "class", _npv, r"\frac{c_k}{n - q_k}", lacks=(ALWAYS_PREDICTED,),
-           reference=_ALTMAN, share_of="unpredicted", gradient=gradients.NPV),
+           reference=_ALTMAN, share_of="unpredicted", gradient=gradients.NPV,
+           aliases=("negative_predictive_value",)),
     Metric("fpr", "class", _fpr, r"\frac{q_k - h_k}{n - n_k}", greater_is_better=False,
-           lacks=(ALONE,), reference=_POWERS, share_of="rest", gradient=gradients.FPR),
+           lacks=(ALONE,), reference=_POWERS, share_of="rest", gradient=gradients.FPR,
+           aliases=("fall_out", "false_positive_rate", "false_alarm_rate")),
     Metric("fnr", "class", _fnr, r"\frac{n_k - h_k}{n_k}", greater_is_better=False, lacks=(ABSENT,),
-           reference=_POWERS, share_of="support", gradient=gradients.FNR),
+           reference=_POWERS, share_of="support", gradient=gradients.FNR,
+           aliases=("miss_rate", "false_negative_rate")),
     Metric("fdr", "class", _fdr, r"\frac{q_k - h_k}{q_k}", greater_is_better=False,
-           lacks=(UNPREDICTED,), reference="1 - precision", share_of="predicted", gradient=gradients.FDR),
+           lacks=(UNPREDICTED,), reference="1 - precision", share_of="predicted", gradient=gradients.FDR,
+           aliases=("false_discovery_rate",)),
     Metric("false_omission_rate", "class", _false_omission_rate, r"\frac{n_k - h_k}{n - q_k}",
            greater_is_better=False, lacks=(ALWAYS_PREDICTED,), reference="1 - npv", share_of="unpredicted",
-           gradient=gradients.FALSE_OMISSION_RATE),
+           gradient=gradients.FALSE_OMISSION_RATE,
+           aliases=("for",)),
     Metric("f1", "class", _f_beta, r"\frac{2 h_k}{n_k + q_k}", lacks=(NOWHERE,),
-           reference=_SOKOLOVA, gradient=gradients.F1, limits="f1"),
+           reference=_SOKOLOVA, gradient=gradients.F1, limits="f1",
+           aliases=("f1_score", "f_score", "f_measure", "dice")),
     Metric("jaccard", "class", _jaccard, r"\frac{h_k}{n_k + q_k - h_k}", lacks=(NOWHERE,),
-           reference="Jaccard 1912, doi:10.1111/j.1469-8137.1912.tb05611.x", gradient=gradients.JACCARD, limits="jaccard"),
+           reference="Jaccard 1912, doi:10.1111/j.1469-8137.1912.tb05611.x", gradient=gradients.JACCARD, limits="jaccard",
+           aliases=("jaccard_score", "iou")),
     Metric("g_mean", "overall", _g_mean, r"\left(\prod_k \frac{h_k}{n_k}\right)^{1/K}",
-           lacks=(ABSENT,), reference="Sun et al. 2006, doi:10.1109/ICDM.2006.29", gradient=gradients.g_mean, limits="rows"),
+           lacks=(ABSENT,), reference="Sun et al. 2006, doi:10.1109/ICDM.2006.29", gradient=gradients.g_mean, limits="rows",
+           aliases=("gmean", "geometric_mean_score")),
     Metric("min_recall", "overall", _min_recall, r"\min_k \frac{h_k}{n_k}", lacks=(ABSENT,),
-           reference="smallest recall of a class", gradient=gradients.min_recall, limits="min_recall"),
+           reference="smallest recall of a class", gradient=gradients.min_recall, limits="min_recall",
+           aliases=("worst_class_recall",)),
     Metric("recall_macro", "overall", partial(_macro, _recall),
            r"\frac{1}{K} \sum_k \frac{h_k}{n_k}", lacks=(ABSENT,), reference=_SOKOLOVA, exponent=0.0,
-           gradient=partial(gradients.macro, gradients.RECALL)),
+           gradient=partial(gradients.macro, gradients.RECALL),
+           aliases=("macro_recall",)),
     Metric("precision_macro", "overall", partial(_macro, _precision),
            r"\frac{1}{K} \sum_k \frac{h_k}{q_k}", lacks=(UNPREDICTED,), reference=_SOKOLOVA,
-           gradient=partial(gradients.macro, gradients.PRECISION), limits="cols"),
+           gradient=partial(gradients.macro, gradients.PRECISION), limits="cols",
+           aliases=("macro_precision",)),
     Metric("f1_macro", "overall", partial(_macro, _f_beta),
            r"\frac{1}{K} \sum_k \frac{2 h_k}{n_k + q_k}", lacks=(NOWHERE,), reference=_SOKOLOVA,
-           gradient=partial(gradients.macro, gradients.F1), limits="least"),
+           gradient=partial(gradients.macro, gradients.F1), limits="least",
+           aliases=("macro_f1",)),
     Metric("precision_weighted", "overall", partial(_weighted, _precision),
            r"\sum_k p_k \frac{h_k}{q_k}", lacks=(NEGLECTED,), reference=_SOKOLOVA,
-           gradient=partial(gradients.weighted, gradients.PRECISION, _precision), limits="cols"),
+           gradient=partial(gradients.weighted, gradients.PRECISION, _precision), limits="cols",
+           aliases=("weighted_precision",)),
     Metric("f1_weighted", "overall", partial(_weighted, _f_beta),
            r"\sum_k p_k \frac{2 h_k}{n_k + q_k}", lacks=(), reference=_SOKOLOVA,
-           gradient=partial(gradients.weighted, gradients.F1, _f_beta), limits="least"),
+           gradient=partial(gradients.weighted, gradients.F1, _f_beta), limits="least",
+           aliases=("weighted_f1",)),
     Metric("mcc", "overall", _mcc,
            r"\frac{n \sum_k h_k - \sum_k n_k q_k}{\sqrt{\sum_k n_k (n - n_k)} \sqrt{\sum_k q_k (n - q_k)}}",
            bounds=_SIGNED, lacks=(ALONE, ALWAYS_PREDICTED),
-           reference="Gorodkin 2004, doi:10.1016/j.compbiolchem.2004.09.006", gradient=gradients.mcc, limits="rows"),
+           reference="Gorodkin 2004, doi:10.1016/j.compbiolchem.2004.09.006", gradient=gradients.mcc, limits="rows",
+           aliases=("matthews_corrcoef", "phi")),
     Metric("cohen_kappa", "overall", _cohen_kappa,
            r"\frac{n \sum_k h_k - \sum_k n_k q_k}{\sum_k q_k (n - n_k)}", bounds=_SIGNED,
            lacks=(EVERYWHERE,), reference="Cohen 1960, doi:10.1177/001316446002000104",
-           gradient=gradients.cohen_kappa, limits="rows"),
+           gradient=gradients.cohen_kappa, limits="rows",
+           aliases=("kappa", "cohen_kappa_score")),
     Metric("informedness", "class", _informedness, r"\frac{h_k}{n_k} + \frac{c_k}{n - n_k} - 1",
-           bounds=_SIGNED, lacks=(ABSENT, ALONE), reference=_POWERS, gradient=gradients.INFORMEDNESS, limits="rows"),
+           bounds=_SIGNED, lacks=(ABSENT, ALONE), reference=_POWERS, gradient=gradients.INFORMEDNESS, limits="rows",
+           aliases=("youden_j", "youden")),
     Metric("markedness", "class", _markedness, r"\frac{h_k}{q_k} + \frac{c_k}{n - q_k} - 1",
            bounds=_SIGNED, lacks=(UNPREDICTED, ALWAYS_PREDICTED), reference=_POWERS,
            gradient=gradients.MARKEDNESS, limits="cols"),
     Metric("lr_plus", "class", _lr_plus, r"\frac{h_k (n - n_k)}{n_k (q_k - h_k)}",
-           bounds=_POSITIVE, lacks=(ABSENT, ALONE, UNPREDICTED), reference=_DEEKS, gradient=gradients.LR_PLUS, limits="lr_plus"),
+           bounds=_POSITIVE, lacks=(ABSENT, ALONE, UNPREDICTED), reference=_DEEKS, gradient=gradients.LR_PLUS, limits="lr_plus",
+           aliases=("positive_likelihood_ratio",)),
     Metric("lr_minus", "class", _lr_minus, r"\frac{(n_k - h_k)(n - n_k)}{n_k c_k}",
            bounds=_POSITIVE, greater_is_better=False, lacks=(ABSENT, ALONE, ALWAYS_PREDICTED),
-           reference=_DEEKS, gradient=gradients.LR_MINUS, limits="lr_minus"),
+           reference=_DEEKS, gradient=gradients.LR_MINUS, limits="lr_minus",
+           aliases=("negative_likelihood_ratio",)),
     Metric("odds_ratio", "class", _odds_ratio, r"\frac{h_k c_k}{(n_k - h_k)(q_k - h_k)}",
            bounds=_POSITIVE, lacks=(ABSENT, ALONE, UNPREDICTED, ALWAYS_PREDICTED),
-           reference="Glas et al. 2003, doi:10.1016/S0895-4356(03)00177-X", gradient=gradients.ODDS_RATIO, limits="odds_ratio"),
+           reference="Glas et al. 2003, doi:10.1016/S0895-4356(03)00177-X", gradient=gradients.ODDS_RATIO, limits="odds_ratio",
+           aliases=("diagnostic_odds_ratio", "dor")),
     Metric("prevalence", "class", _prevalence, r"p_k = \frac{n_k}{n}", greater_is_better=None,
-           lacks=(), reference="share of the rows", share_of="total", gradient=gradients.PREVALENCE),
+           lacks=(), reference="share of the rows", share_of="total", gradient=gradients.PREVALENCE,
+           aliases=("base_rate",)),
     Metric("selection_rate", "class", _selection_rate, r"\frac{q_k}{n}", greater_is_better=None,
            lacks=(), reference="Feldman et al. 2015, doi:10.1145/2783258.2783311", share_of="total",
-           gradient=gradients.SELECTION_RATE),
+           gradient=gradients.SELECTION_RATE,
+           aliases=("predicted_positive_rate",)),
 )
 # fmt: on
 
@@ -576,15 +611,37 @@ def find_metrics(metrics: str | Metric | Iterable[str | Metric]) -> list[Metric]
     return found
 
 
+# what is asked for and is no metric here, and what to write
+_INSTEAD = {
+    "error_rate": "It is 1 - accuracy: 1 - tba.metrics(counts, metrics='accuracy')['accuracy'].",
+    "support": "It is no metric but a column of tba.per_class(counts); counts.support is the array.",
+}
+_INSTEAD |= dict.fromkeys(
+    ("error", "misclassification_rate", "zero_one_loss"), _INSTEAD["error_rate"]
+)
+
+
+def _renamed(known: Metric, alias: str) -> Metric:
+    """The metric with an alias as its name, and its own among the aliases."""
+    return replace(known, name=alias, aliases=(known.name, *known.aliases))
+
+
 def _find(metric: object) -> Metric:
-    by_name = {known.name: known for known in METRICS}
+    """The metric of METRICS that bears the name, or an alias, as its own; a Metric as it is."""
     if isinstance(metric, Metric):
         return metric
     if not isinstance(metric, str):
         raise KindError(f"`metrics` must hold names or Metrics; got {shown(metric)}.")
+    by_name = {known.name: known for known in METRICS}
+    by_alias = {alias: known for known in METRICS for alias in known.aliases}
+    if metric in by_alias:
+        return _renamed(by_alias[metric], metric)
     if metric not in by_name:
-        raise InputError(
-            f"`metrics`: there is no metric {shown(metric)}.{nearest(metric, by_name)} "
-            f"Metrics: {listed(by_name)}; tba.METRICS holds all."
+        advice = (
+            _INSTEAD.get(metric)
+            or (
+                f"{nearest(metric, [*by_name, *by_alias])} Metrics: {listed(by_name)}; tba.METRICS holds all."
+            ).lstrip()
         )
+        raise InputError(f"`metrics`: there is no metric {shown(metric)}. {advice}")
     return by_name[metric]

@@ -263,7 +263,7 @@ def t_from_cost_ratio(
             f"`prevalence_k` and `prevalence_j` are both {shown(prevalence_k)}: classes of equal "
             "prevalence have equal weight at every t, so no t expresses a cost ratio."
         )
-    t = math.log(cost) / math.log(prevalence_k / prevalence_j)
+    t = math.log(cost) / math.log(float(prevalence_k) / float(prevalence_j))
     return t + 1.0 if per == "error" else t
 
 

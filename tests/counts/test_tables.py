@@ -437,7 +437,9 @@ def test_remarks_of_later_versions_are_left_alone(table):
     assert_same(from_table(table(weird=[1], other={"a": 1})), tba.count(FRAME, by="segment"))
 
 
-BAD_CELLS = ["0", "null", "false", '""', "{}", '"x"', '{"date": "2024-01-01"}', "[1, 2]", "[",
+BAD_CELLS = [
+    '[{"fraction": "1e999999999"}]',
+    '[{"decimal": "sNaN"}]',"0", "null", "false", '""', "{}", '"x"', '{"date": "2024-01-01"}', "[1, 2]", "[",
              '[{"timedelta": 5}]', '[{"tuple": "ab"}]', '[{"period": []}]', '[{"interval": [1]}]',
              '[{"uuid": 5}]', '[{"decimal": "x"}]', '[{"date": []}]', "[[1]]", "[" * 100_000, ["a"], {}, 7, None]  # fmt: skip
 
@@ -455,6 +457,10 @@ def plain(**columns):
 
 
 BAD_TABLES = {
+    "a Series": (
+        lambda: plain()["n"],
+        "`table` must be a pandas DataFrame; got pandas.Series. Name the rows, and its index becomes columns: table.reset_index(name='n').",
+    ),
     "no table": (
         lambda: [1, 2],
         "`table` must be a pandas DataFrame; got builtins.list. Make it one: frame.to_pandas(), relation.df(), or pd.read_parquet(path).",
@@ -808,3 +814,17 @@ def test_every_value_is_read_as_it_was_written(value):
 def test_a_missing_value_has_a_cell():
     assert cell(None, is_missing=True) == "[]"
     assert pd.isna(value_of("[]"))
+
+
+def test_labels_in_brackets_are_labels_where_no_marker_stands():
+    table = plain(y_true=["[1]", '["a"]'], y_pred=["[1]", "[1]"])
+    found = from_table(table)
+    assert found.labels.tolist() == ['["a"]', "[1]"]
+    assert found.cells.tolist() == [[[0, 2], [0, 1]]]
+
+
+def test_every_combination_of_many_categories_is_refused_before_it_is_made():
+    categories = pd.CategoricalDtype([*range(100)])
+    keys = {name: pd.Series([0, 1], dtype=categories) for name in "abcde"}
+    with pytest.raises(tba.InputError, match=r"10,000,000,000 groups, more than"):
+        plain(**keys).tba.score(by=[*"abcde"], observed=False)

@@ -1,5 +1,7 @@
 """Weights and scores: what `sample_weight`, `y_score` and `threshold` make of the rows."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -152,3 +154,14 @@ def test_scores_of_one_class_need_the_other_declared():
 def test_scores_of_no_rows():
     frame = pd.DataFrame({"y_true": pd.Series([], dtype=object), "p": pd.Series([], dtype=float)})
     assert len(frame.tba(y_score="p", pos_label="yes").counts().to_table()) == 0
+
+
+def test_the_limits_of_a_weight_are_weights():
+    frame = pd.DataFrame({"y_true": [0, 1], "y_pred": [0, 1], "w": [1e-150, 1e150]})
+    assert frame.tba(sample_weight="w").score(t=0) == 1.0
+
+
+def test_a_threshold_may_be_a_decimal():
+    frame = pd.DataFrame({"y_true": [0, 1, 1], "p": [0.7, 0.6999, 0.7]})
+    cells = frame.tba(y_score="p", threshold=Decimal("0.7")).counts().cells
+    assert cells.tolist() == [[[0, 1], [1, 1]]]

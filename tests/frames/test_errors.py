@@ -16,6 +16,24 @@ TEXT_DTYPE = pd.Series(["a"]).dtype
 
 # columns of the frame, question, class of the error, text
 ERRORS = {
+    "y_pred: an Index of names": (
+        {},
+        lambda df: df.tba(y_pred=pd.Index(["y_pred"])).score(),
+        tba.KindError,
+        (
+            "`y_pred` must be the name of a column, or a list of names; got Index(['y_pred'], "
+            f"dtype='{TEXT_DTYPE}'). Write y_pred=list(...)."
+        ),
+    ),
+    "y_score: a set of names": (
+        {"p": [0.1] * 4},
+        lambda df: df.tba(y_score={"p"}).score(),
+        tba.KindError,
+        (
+            "`y_score` must be the name of a column, or a list of names; got {'p'}. Write "
+            "y_score=list(...)."
+        ),
+    ),
     "threshold without scores": (
         {},
         lambda df: df.tba(threshold=0.3).score(),

@@ -241,3 +241,17 @@ def test_rare_faults_among_many_values_are_found():
         frame.tba(labels=range(n), sample_weight="w").score()
     found = raised.value.failure_cases[["column", "check"]].to_numpy().tolist()
     assert found == [[None, "kind"], ["y_pred", "expected"], ["w", "weight"]]
+
+
+def test_an_error_leaves_the_environment_as_it_was():
+    code = (
+        "import os, pandas as pd, pandas_tba; before = dict(os.environ)\n"
+        "try: pd.DataFrame({'y_true': [1, None], 'y_pred': [1, 1]}).tba.score()\n"
+        "except ValueError: print('pandera' in __import__('sys').modules, before == dict(os.environ))"
+    )
+    names = {"SPARK_LOCAL_IP", "PYARROW_IGNORE_TIMEZONE"}
+    environment = {name: value for name, value in os.environ.items() if name not in names}
+    found = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert found.stdout.split() == ["True", "True"]

@@ -186,3 +186,13 @@ def test_no_text_changes_an_answer(plain, name, part):
 def test_every_public_function_is_asked():
     functions = {name for name in tba.__all__ if inspect.isfunction(getattr(tba, name))}
     assert functions - TAKE_NO_TEXT <= set(ASKS)
+
+
+def test_labels_that_differ_in_unicode_form_are_shown_by_their_code_points():
+    frame = pd.DataFrame({"y_true": ["\xe9", "a"], "y_pred": ["e\u0301", "a"]})
+    with pytest.warns(tba.InputWarning) as caught:
+        frame.tba.score(t=1)
+    assert (
+        "'e\\u0301' and '\\xe9' look alike and differ in Unicode form; write both columns with "
+        ".str.normalize('NFC')."
+    ) in str(caught[0].message)

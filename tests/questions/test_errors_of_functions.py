@@ -1,5 +1,7 @@
 """Errors of the functions that take no frame, and what all error classes share."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +16,52 @@ from_table = tba.ConfusionCounts.from_table
 
 # the same without a frame
 OTHERS = {
+    "t: a list for a score of arrays": (
+        lambda: tba.tempered_balanced_accuracy_score([0, 1], [0, 1], t=[0, 1]),
+        tba.InputError,
+        (
+            "`t` must be one number, as a score of arrays is one; got [0, 1]. For several: "
+            "tba.score(tba.count(df), t=[0, 1])."
+        ),
+    ),
+    "metrics: the error rate": (
+        lambda: tba.metrics(matrix([[1, 0], [0, 1]]), metrics="error_rate"),
+        tba.InputError,
+        (
+            "`metrics`: there is no metric 'error_rate'. It is 1 - accuracy: 1 - "
+            "tba.metrics(counts, metrics='accuracy')['accuracy']."
+        ),
+    ),
+    "metrics: close to an alias": (
+        lambda: tba.metrics(matrix([[1, 0], [0, 1]]), metrics="sensitivty"),
+        tba.InputError,
+        (
+            "`metrics`: there is no metric 'sensitivty'. Did you mean 'sensitivity'? Metrics: "
+            "'accuracy', 'balanced_accuracy', 'tba', 'tba_slope', 'majority' and 26 more; "
+            "tba.METRICS holds all."
+        ),
+    ),
+    "metrics: support": (
+        lambda: tba.metrics(matrix([[1, 0], [0, 1]]), metrics=["support"]),
+        tba.InputError,
+        (
+            "`metrics`: there is no metric 'support'. It is no metric but a column of "
+            "tba.per_class(counts); counts.support is the array."
+        ),
+    ),
+    "counts: a Decimal beyond 64 bits": (
+        lambda: matrix([[Decimal("1e99999999"), 0], [0, 1]]),
+        tba.InputError,
+        (
+            "`matrix` must hold whole numbers of rows, not negative, finite and below 2**63; got "
+            "Decimal('1E+99999999')."
+        ),
+    ),
+    "level: a Decimal that is none": (
+        lambda: tba.interval(matrix([[9, 1], [1, 9]]), level=Decimal("NaN")),
+        tba.InputError,
+        "`level` must be a number between 0 and 1, such as 0.95; got Decimal('NaN').",
+    ),
     "a number of 400 digits": (
         lambda: tba.score(matrix([[1, 0], [0, 1]]), t=10**400),
         tba.InputError,

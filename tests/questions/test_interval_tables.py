@@ -3,6 +3,7 @@
 import json
 import math
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -610,3 +611,18 @@ def test_posterior_of_an_absent_class_is_the_prior():
     assert found["mean"].tolist() == pytest.approx(
         [(62 / 66 + 2 / 3) / 2, (32 / 36 + 7 / 13) / 2, 2 / 3]
     )
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda counts, half: tba.interval(counts, level=half),
+        lambda counts, half: tba.posterior(counts, above=half),
+        lambda counts, half: tba.score(counts, t=[0, half], smoothing=half),
+        lambda counts, half: tba.diagnose(counts, level=half, n_replicates=50, generator=1),
+    ],
+    ids=["level", "above", "smoothing", "replicates"],
+)
+def test_decimals_are_numbers(ask):
+    counts = tba.ConfusionCounts.from_matrix([[63, 27], [2, 8]])
+    assert str(ask(counts, Decimal("0.5"))) == str(ask(counts, 0.5))

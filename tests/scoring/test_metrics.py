@@ -7,6 +7,7 @@ import pickle
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -490,3 +491,27 @@ def test_a_function_that_works_in_place_spoils_nothing():
 
     with pytest.raises(ValueError, match="read-only"):
         tba.metrics(matrix_of(MATRIX), metrics=[mine("class", greedy), "accuracy"])
+
+
+@pytest.mark.parametrize(
+    ("alias", "metric"),
+    [(alias, metric.name) for metric in tba.METRICS for alias in metric.aliases],
+)
+def test_an_alias_gives_the_values_of_its_metric_under_its_own_name(alias, metric):
+    counts = tba.ConfusionCounts.from_matrix([[63, 27], [2, 8]], pos_label=1)
+    found = tba.metrics(counts, metrics=[alias])
+    expected = tba.metrics(counts, metrics=[metric])
+    pd.testing.assert_frame_equal(found, expected.rename(columns={metric: alias}))
+
+
+def test_no_alias_is_the_name_of_another_metric():
+    names = [name for metric in tba.METRICS for name in (metric.name, *metric.aliases)]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("alias", "value"), [("tpr", 0.8), ("tnr", 0.7), ("ppv", 8 / 35), ("youden_j", 0.5)]
+)
+def test_rates_by_the_names_of_other_fields(alias, value):
+    counts = tba.ConfusionCounts.from_matrix([[63, 27], [2, 8]], pos_label=1)
+    assert tba.metrics(counts, metrics=alias)[alias].item() == pytest.approx(value, abs=1e-15)
