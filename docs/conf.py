@@ -54,7 +54,7 @@ nitpick_ignore_regex = [
     (r"py:.*", r"bool|dict|float|int|list|None|object|str|tuple"),
     (r"py:.*", r"KeyError|TypeError|ValueError|UserWarning"),
     # Attributes stand on the page of their class and have none of their own.
-    (r"py:obj", r"labels|is_class|declared|groups|model|pos_label|is_weighted|sections"),
+    (r"py:obj", r"labels|is_class|declared|groups|model|pos_label|is_weighted|sections|support"),
 ]
 
 # Classes that functions make: nobody calls them, so their pages show no signature.
