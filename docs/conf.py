@@ -26,7 +26,8 @@ extensions = [
     "sphinx_autosummary_accessors",  # gives the methods of an accessor the names that users call
     "sphinx_copybutton",
 ]
-exclude_patterns = ["_build", "_templates", "scripts"]
+# The table of coverage is a part of another page.
+exclude_patterns = ["_build", "_templates", "scripts", "explanation/coverage-table.md"]
 
 # Pages
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -53,7 +54,7 @@ nitpick_ignore_regex = [
     (r"py:.*", r"bool|dict|float|int|list|None|object|str|tuple"),
     (r"py:.*", r"KeyError|TypeError|ValueError|UserWarning"),
     # Attributes stand on the page of their class and have none of their own.
-    (r"py:obj", r"labels|is_class|declared|groups|model|pos_label|is_weighted|sections"),
+    (r"py:obj", r"labels|is_class|declared|groups|model|pos_label|is_weighted|sections|support"),
 ]
 
 # Classes that functions make: nobody calls them, so their pages show no signature.

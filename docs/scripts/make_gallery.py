@@ -192,9 +192,9 @@ def page() -> str:
 
 PAGE_START = """# Gallery
 
-Each picture is drawn by the lines under it, from data that come with the package. They need
-matplotlib: `pip install 'pandas-tba[plot]'`. A notebook shows the picture; a script saves it by
-`matplotlib.pyplot.savefig("picture.svg")`. {doc}`how-to/plots` says how to read each of them, and how
+Each figure is drawn by the lines under it, from data that come with the package. They need
+matplotlib: `pip install 'pandas-tba[plot]'`. A notebook shows the figure; a script saves it by
+`matplotlib.pyplot.savefig("figure.svg")`. {doc}`how-to/plots` says how to read each of them, and how
 to draw in a figure of your own.
 """
 
