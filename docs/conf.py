@@ -26,7 +26,7 @@ extensions = [
     "sphinx_autosummary_accessors",  # gives the methods of an accessor the names that users call
     "sphinx_copybutton",
 ]
-exclude_patterns = ["_build", "_templates", "scripts"]
+exclude_patterns = ["_build", "_templates", "scripts", "explanation/coverage-table.md"]
 
 # Pages
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
