@@ -52,7 +52,7 @@ def test_a_study_that_breaks_does_not_hold():
     error = "TypeError: no such argument (broken)"
     finding = findings.Finding("", error, "", 0, holds=False)
     assert lines == [Line("one", "", "designs", finding)]
-    assert table.as_row(lines[0]) == f"| one | designs |  | {error} |  | 0 | **no** |"
+    assert table.as_row(lines[0]) == f"| one | designs |  | {error} |  | 0 |  | **no** |"
 
 
 def test_limits_are_judged_by_side():
@@ -70,18 +70,40 @@ def test_limits_are_judged_by_side():
 
 
 COVERAGE_CASES = [
-    # too high, too low, without, of 1,000; whether the bars for smooth metrics hold
-    ((20, 20, 0), True),
-    ((45, 45, 0), False),  # the mean is 91
-    ((5, 5, 0), False),  # the mean is 99
-    ((0, 45, 0), False),  # one side
-    ((20, 20, 30), False),  # no limits
+    # too high, too low, without, of 1,000; how the sides are and whether the bars hold
+    ((20, 20, 0), "even", True),
+    ((45, 45, 0), "uneven", False),  # the mean is 91
+    ((5, 5, 0), "even", False),  # the mean is 99
+    ((0, 45, 0), "uneven", True),
+    ((0, 60, 0), "**no**", False),  # the mean is 94
+    ((20, 20, 30), "even", False),  # no limits
 ]
 
 
-@pytest.mark.parametrize(("misses", "holds"), COVERAGE_CASES)
-def test_bars_of_coverage(misses, holds):
-    assert SMOOTH.judge([Limits("one", 1000, *misses)], 0).holds is holds
+@pytest.mark.parametrize(("misses", "sides", "holds"), COVERAGE_CASES)
+def test_bars_of_coverage(misses, sides, holds):
+    finding = SMOOTH.judge([Limits("one", 1000, *misses)], 0)
+    assert (finding.sides, finding.holds) == (sides, holds)
+
+
+@pytest.mark.parametrize(("n_missed", "is_known"), [(40, False), (65, True), (75, False)])
+def test_a_line_known_to_fall_short_must_be_no_worse(n_missed, is_known):
+    known = {"all": SMOOTH._replace(mean=(93, 97.5))}
+    study = Study("one", "designs", (), max, 10, SMOOTH, known=known)
+    half = n_missed // 2
+    finding = study.judge("all", [Limits("one", 1000, half, n_missed - half, 0)], 0)
+    assert (finding.holds, finding.is_known) == (n_missed == 40, is_known)
+    assert not study.judge("other", [Limits("one", 1000, 33, 32, 0)], 0).is_known
+
+
+def test_the_exit_code_allows_what_is_known(monkeypatch, capsys):
+    def found(is_known):
+        line = Line("one", "", "designs", findings.NOTHING._replace(is_known=is_known))
+        monkeypatch.setattr(table, "run_all", lambda *_: [line])
+        return table.main(["--only", "mover"])
+
+    assert (found(False), found(True)) == (1, 0)
+    assert "**no**, known" in capsys.readouterr().out
 
 
 def test_a_cell_is_judged_where_every_denominator_has_five_rows():
@@ -149,7 +171,7 @@ def test_the_table_is_written_and_the_exit_code_says_whether_it_holds(tmp_path, 
     written = target.read_text(encoding="utf-8")
     assert written.splitlines()[0] == f"| {' | '.join(table.HEADS)} |"
     assert written.count("| yes |") == 5
-    assert "5 of 5 lines hold." in capsys.readouterr().out
+    assert "5 of 5 lines hold;" in capsys.readouterr().out
 
 
 def test_a_selection_of_no_study_is_an_error():

@@ -48,8 +48,11 @@ class Finding(NamedTuple):
     worst: str
     n: int
     holds: bool
+    sides: str = ""  # of limits: how their misses are divided
+    is_known: bool = False  # does not hold, and is no worse than what is known to fall short
 
 
+FAILS = "**no**"
 NOTHING = Finding("", "no values", "", 0, holds=False)
 TOLERANCE = 1e-9  # between a limit and the truth that it equals
 NO_DIFFERENCE = 1e-6  # the truth is computed from whole rows
@@ -85,12 +88,18 @@ def deviation(percent, n):
 class CoverageBar(NamedTuple):
     """Coverage in percent on average; in the worst cell, and misses of one side, where every class
     and denominator has five rows.
+
+    Score limits lean to the middle: of a share near 1 the high limit misses more than the low one.
+    Misses of one side above the first bars are said to be uneven; those above the second fail.
     """
 
     mean: tuple[float, float] = (94, 97.5)
     least: float = 88
     side_mean: float = 4
     side_most: float = 9
+    uneven_mean: float = 5.5  # plain Wilson limits of recalls, npv: 5.3 and 10.3 in the designs
+    uneven_most: float = 11
+    has_sides: bool = True  # or what misses is no side
     # Where fewer samples than this share have five rows in every denominator they make no cell:
     # so rare a selection moves the coverage by itself.
     fewest: float = 0.5
@@ -104,12 +113,13 @@ class CoverageBar(NamedTuple):
         inner = [cell for cell in inner if cell.n]
         total, mean = sum(cell.n for cell in cells), np.mean([cell.covered for cell in cells])
         room = slack * deviation(95, total)
-        sides = np.array([cell.missed for cell in inner]).reshape(-1, 2)
-        means, most = (sides.mean(axis=0), sides.max(axis=0)) if inner else ([0, 0], [0, 0])
+        missed = np.array([cell.missed for cell in inner]).reshape(-1, 2)
+        means, most = (missed.mean(axis=0), missed.max(axis=0)) if inner else ([0, 0], [0, 0])
+        sides = self.divided(inner, slack)
         holds = (
             self.mean[0] - room <= mean <= self.mean[1] + room
-            and all(self.keeps(cell, slack) for cell in inner)
-            and max(means) <= self.side_mean + slack * deviation(self.side_mean, total)
+            and all(self.reaches(cell, slack) for cell in inner)
+            and sides != FAILS
         )
         worst = min(inner, key=lambda cell: cell.covered, default=None)
         return Finding(
@@ -120,6 +130,7 @@ class CoverageBar(NamedTuple):
             else "",
             total,
             bool(holds),
+            sides,
         )
 
     def inner(self, cell):
@@ -128,11 +139,24 @@ class CoverageBar(NamedTuple):
             return cell.solid or cell
         return cell.solid._replace(n=0)
 
-    def keeps(self, cell, slack):
-        """Whether one cell keeps its bars."""
-        least = self.least - slack * deviation(self.least, cell.n)
-        most = self.side_most + slack * deviation(self.side_most, cell.n)
-        return cell.covered >= least and max(cell.missed) <= most
+    def reaches(self, cell, slack):
+        """Whether one cell is covered as often as it must be."""
+        return cell.covered >= self.least - slack * deviation(self.least, cell.n)
+
+    def divided(self, cells, slack):
+        """Whether both sides miss about as often, by the word that the table shows."""
+        if not cells or not self.has_sides:
+            return ""
+        n, means = sum(cell.n for cell in cells), np.mean([cell.missed for cell in cells], axis=0)
+        for word, mean, most in (
+            ("even", self.side_mean, self.side_most),
+            ("uneven", self.uneven_mean, self.uneven_most),
+        ):
+            if max(means) <= mean + slack * deviation(mean, n) and all(
+                max(cell.missed) <= most + slack * deviation(most, cell.n) for cell in cells
+            ):
+                return word
+        return FAILS
 
 
 class RateBar(NamedTuple):

@@ -6,6 +6,4 @@ P_NOT_INFERIOR = "p_noninferior"  # of compare(margin=)
 P_EQUIVALENT = "p_equivalent"
 P_ROW = "p_value"  # of disparity and slices
 P_FAMILY = "p_adjusted"
-GAP_CORRECTED = "corrected"  # of gap: the estimate less its bias
-CLUSTERS = "cluster"  # the argument that names what binds rows
-SHRUNK = "shrunk"  # of interval(shrink=True)
+GAP_CORRECTED = "gap_corrected"  # of gap: the estimate less its bias

@@ -57,7 +57,7 @@ def measure_worst(sizes, n_samples, generator, *, method):
 
 def at_least(percent):
     """A bar for the worst cell only."""
-    return CoverageBar((0, 100), percent, 100, 100)
+    return CoverageBar((0, 100), percent, has_sides=False)
 
 
 STUDIES = tuple(
