@@ -353,7 +353,7 @@ class TbaAccessor(AccessorBase):
             and verdict.
         adjust : {"holm", "fdr_bh"} or None, default "holm"
             How p_adjusted allows for the number of tests in the table: Holm keeps the chance of any
-            false alarm, Benjamini and Hochberg their share among all alarms. None leaves it out.
+            false alarm, Benjamini and Hochberg their share among all false positives. None leaves it out.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""df.tba is a door: same questions, same shapes, nothing of its own."""
+"""df.tba is a accessor: same questions, same shapes, nothing of its own."""
 
 import ast
 import inspect

@@ -24,8 +24,8 @@ def names_of_files(page):
 
 
 def is_there(name):
-    beside = [ROOT / name, PACKAGE / name, ROOT / "docs" / f"{name}.md"]
-    return any(path.exists() for path in beside) or ("/" not in name and any(PACKAGE.rglob(name)))
+    pivot = [ROOT / name, PACKAGE / name, ROOT / "docs" / f"{name}.md"]
+    return any(path.exists() for path in pivot) or ("/" not in name and any(PACKAGE.rglob(name)))
 
 
 @pytest.mark.parametrize("page", PAGES)

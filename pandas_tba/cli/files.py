@@ -50,6 +50,7 @@ def counted(path: Path, columns: Columns, by: list[str], *, paired: bool) -> Cou
 
 
 def _of_text(path: Path, columns: Columns, by: list[str], *, paired: bool) -> Counted:
+    """Counts of a file of text, which is read whole."""
     frame = read_table(path, _needed(columns, by), numbers=_numbers(columns))
     frame = with_values(frame, _labels(columns))
     try:
@@ -79,6 +80,7 @@ def _needed(columns: Columns, by: list[str]) -> list[Any]:
 
 
 def _by_text(found: Iterable[Any]) -> dict[str, Any]:
+    """Labels by the text that they are written as."""
     return {str(label): label for labels in found for label in labels.tolist()}
 
 
@@ -129,6 +131,7 @@ def _of_stream(path: Path, data: Any, columns: Columns, by: list[str], *, paired
 
 
 def _pairs(path: Path, data: Any, columns: Columns) -> PairedCounts:
+    """Counts of pairs of models in an Arrow dataset, in one more pass."""
     needed = _needed(columns, [])
     if columns.row is None:
         ask = partial(question_of_pairs, columns=columns, row=None, by=None)
@@ -181,6 +184,7 @@ def _rows(path: Path, data: Any, needed: list[Any]) -> Iterator[Any]:
 
 
 def _watched(path: Path, data: Any, needed: list[Any], bar: Bar) -> Iterator[Any]:
+    """Record batches, and the bar moved by each."""
     with readable(path):
         for batch in _batches(path, data, needed):
             yield batch
@@ -206,4 +210,5 @@ def _batches(path: Path, data: Any, needed: list[Any]) -> Iterator[Any]:
 
 
 def _is_parquet(data: Any) -> bool:
+    """Whether a dataset lies in Parquet files."""
     return data.format.default_extname == "parquet"

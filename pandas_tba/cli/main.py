@@ -78,6 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
+    """Parse the arguments and run the command."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may know ASCII alone
     parser = _parser()
@@ -127,24 +128,26 @@ def _with_options(text: str, asked: argparse.Namespace) -> str:
 
 def _warner() -> Callable[..., None]:
     """What prints warnings: each once, which Python does only until a library sets filters."""
-    told = set[str]()
+    said = set[str]()
 
     def warn(message: Warning | str, *_: Any) -> None:
         text = _one_line(message)
-        if text not in told:
+        if text not in said:
             print(f"pandas-tba: warning: {text}", file=sys.stderr)
-        told.add(text)
+        said.add(text)
 
     return warn
 
 
 def _one_line(message: object) -> str:
+    """Text of an error or warning in one line."""
     if isinstance(message, OSError) and message.strerror:
         return f"{message.strerror}: {message.filename or 'standard output'}"
     return " ".join(str(message).split()) or type(message).__name__
 
 
 def _parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
     # with the layout of the examples
     shape: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter}
     parser = _Parser(
@@ -222,6 +225,7 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_demo(asked: argparse.Namespace) -> int:
+    """Print the demonstration, or write its data or report."""
     if asked.csv:
         with draft_of(target_of(asked.csv)) as draft:
             load_income().to_csv(draft, index=False)
@@ -235,6 +239,7 @@ def _run_demo(asked: argparse.Namespace) -> int:
 
 
 def _run_report(asked: argparse.Namespace) -> int:
+    """Write the report on a file."""
     _check_out(asked.out)
     shares = _shares(asked)
     counts, pairs, known = _counted(asked, paired=True)
@@ -255,6 +260,7 @@ def _check_out(out: str) -> None:
 
 
 def _write(report: Any, out: str) -> None:
+    """Write a report to a file, by its suffix, or print it."""
     _check_out(out)
     if out == "-":
         _say(report)
@@ -265,6 +271,7 @@ def _write(report: Any, out: str) -> None:
 
 
 def _run_check(asked: argparse.Namespace) -> int:
+    """Print whether the rules hold; the exit code says it too."""
     from pandas_tba.reports.views import as_lines, view_of
 
     if asked.max_gap is asked.min_ratio is asked.min_score is None:
@@ -324,6 +331,7 @@ def _counted(asked: argparse.Namespace, *, paired: bool) -> Counted:
 
 
 def _one_or_list(names: list[str]) -> str | list[str]:
+    """One name alone where there is only one."""
     return names[0] if len(names) == 1 else names
 
 
@@ -391,18 +399,22 @@ def demo() -> str:
 
 
 def _scores(door: TbaAccessor, **asked: Any) -> Any:
+    """Scores at the exponents of the demonstration."""
     return door.score(t=EXPONENTS, **asked)
 
 
 def _ranking(scores: pd.DataFrame) -> str:
+    """Which model is best at each exponent, in words."""
     best = "; ".join(f"{t:g}: {scores[t].idxmax()}" for t in EXPONENTS)
     return f"Best at t = {best}."
 
 
 def _gap(scores: pd.DataFrame) -> float:
+    """Largest difference of accuracy between groups."""
     return float(scores[1.0].max() - scores[1.0].min())
 
 
 def _table(table: pd.DataFrame) -> str:
+    """A table as text of three decimals."""
     lines = table.to_string(float_format="{:.3f}".format).splitlines()
     return "\n".join(line.rstrip() for line in lines)

@@ -230,6 +230,7 @@ def _labels_of_json(values: list[Any]) -> pd.Series:
 
 
 def _bar(path: Path) -> Bar:
+    """Progress bar over the bytes of a file."""
     return Bar(path.name, path.stat().st_size)
 
 
@@ -335,10 +336,12 @@ def _large_numbers(texts: pd.Index) -> npt.NDArray[Any] | None:
 
 
 def _has_values(texts: pd.Index) -> bool:
+    """Whether texts could be numbers or booleans."""
     return any(_is_number(text) or text in _BOOLEANS for text in texts)
 
 
 def _is_number(text: object) -> bool:
+    """Whether a text is a number as Python writes one."""
     return isinstance(text, str) and _NUMBER.fullmatch(text) is not None
 
 

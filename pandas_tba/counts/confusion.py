@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.counts.groups import Groups, place_of
-from pandas_tba.counts.metadata import recalled
+from pandas_tba.counts.metadata import read_metadata
 from pandas_tba.counts.storage import (
     MOST_ROWS,
     ROWS,
@@ -112,7 +112,7 @@ class ConfusionCounts:
     missing_by_column: Mapping[Hashable, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for held in (*self.stored.planes, self.label_set.is_class):
+        for held in (*self.stored.quantities, self.label_set.is_class):
             held.flags.writeable = False
         if self._total >= MOST_ROWS:
             check_total(self._total)
@@ -124,7 +124,7 @@ class ConfusionCounts:
 
     @property
     def _total(self) -> float:
-        return float(self.stored.planes[ROWS].sum(dtype=np.float64))
+        return float(self.stored.quantities[ROWS].sum(dtype=np.float64))
 
     @property
     def labels(self) -> pd.Index:
@@ -166,30 +166,30 @@ class ConfusionCounts:
         return self.stored.is_weighted
 
     @cached_property
-    def _plane(self) -> int:
-        return WEIGHT if len(self.stored.planes) > 1 else ROWS
+    def _quantity(self) -> int:
+        return WEIGHT if len(self.stored.quantities) > 1 else ROWS
 
     @cached_property
     def cells(self) -> Array:
         """Rows, or their weight, by group, true label, predicted label."""
-        cells = self.stored.dense(self._plane)
+        cells = self.stored.dense(self._quantity)
         cells.flags.writeable = False
         return cells
 
     @cached_property
     def hits(self) -> Array:
         """Rows predicted right, or their weight, by group and label."""
-        return self.stored.hits(self._plane)
+        return self.stored.hits(self._quantity)
 
     @cached_property
     def support(self) -> Array:
         """Rows that truly have the label, or their weight, by group and label."""
-        return self.stored.support(self._plane)
+        return self.stored.support(self._quantity)
 
     @cached_property
     def predicted(self) -> Array:
         """Rows predicted to have the label, or their weight, by group and label."""
-        return self.stored.predicted(self._plane)
+        return self.stored.predicted(self._quantity)
 
     @cached_property
     def class_rows(self) -> Array:
@@ -432,13 +432,19 @@ class ConfusionCounts:
         >>> tba.score(tba.ConfusionCounts.from_table(table), t=1)
         0.75
         """
-        table, told = recalled(table, label_rules(labels, abstain, pos_label), model)
-        weights = weight_columns(table, weight, weight_squared, told, has_keys=by is not None)
-        parts = (y_true, y_pred, n, *weights, *(() if told.model is None else (told.model,)))
-        keys = key_columns(table, by, parts, told)
-        groups, place = groups_of_table(table, keys, told)
+        table, metadata = read_metadata(table, label_rules(labels, abstain, pos_label), model)
+        weights = weight_columns(table, weight, weight_squared, metadata, has_keys=by is not None)
+        parts = (
+            y_true,
+            y_pred,
+            n,
+            *weights,
+            *(() if metadata.model is None else (metadata.model,)),
+        )
+        keys = key_columns(table, by, parts, metadata)
+        groups, place = groups_of_table(table, keys, metadata)
         numbers = whole_numbers("n", table[n].to_numpy(dtype=object))
-        check_one_table(told, numbers)
+        check_one_table(metadata, numbers)
         has_rows = numbers > 0
         table, numbers, place = table[has_rows], numbers[has_rows], place[has_rows]
         sums = [sums_of_weights(str(name), table[name]) for name in weights]
@@ -447,17 +453,17 @@ class ConfusionCounts:
         (truth, truth_codes), (prediction, predicted_codes) = sides
         observed = [
             with_unseen(side, unseen)
-            for side, unseen in zip((truth, prediction), told.seen, strict=True)
+            for side, unseen in zip((truth, prediction), metadata.seen, strict=True)
         ]
-        known = label_set(label_rules(*told.rules), observed[0], observed[1:])
-        known = known._replace(scored=told.scored)
-        if not told.columns:  # else whoever counted the rows was warned
+        known = label_set(label_rules(*metadata.rules), observed[0], observed[1:])
+        known = known._replace(scored=metadata.scored)
+        if not metadata.columns:  # else whoever counted the rows was warned
             warn_predicted_only(known, observed[1:])
         at_true = positions(truth.values, known.values)[truth_codes]
         at_predicted = positions(prediction.values, known.values)[predicted_codes]
         shape = (len(groups), len(known.values), len(known.values))
         entries = Entries(place, at_true, at_predicted, (numbers, *sums))
-        return cls(gathered(shape, entries), known, groups, told.n_missing, told.missing)
+        return cls(gathered(shape, entries), known, groups, metadata.n_missing, metadata.missing)
 
     def to_table(self, *, text: bool = False) -> pd.DataFrame:
         """One row for each combination of group, true and predicted label that has rows.
@@ -469,7 +475,7 @@ class ConfusionCounts:
         ----------
         text : bool, optional
             Whether every value is written as text that no reader takes for anything else, after a
-            line of remarks. Write it as ``table.to_csv(path, index=False)``. Keys whose names a
+            line of metadata. Write it as ``table.to_csv(path, index=False)``. Keys whose names a
             reader might change have columns group_0, group_1, ...
 
         Returns
@@ -477,7 +483,7 @@ class ConfusionCounts:
         DataFrame
             A column for each key, then y_true, y_pred and n, the number of rows; where rows are
             weighted also weight and weight_squared, the sums of their weights and of the squares.
-            A group without rows has one line, in which n is 0. The rest are remarks: declared
+            A group without rows has one line, in which n is 0. The rest are metadata: declared
             labels, declared orders, the model's column, names, rows left out, and the version. They
             are in ``attrs["tba"]``, or in the first line of a column tba.
 
@@ -535,6 +541,7 @@ def _groups_of_matrices(
 
 
 def _check_same_kind(first: ConfusionCounts, second: ConfusionCounts) -> None:
+    """InputError unless both counts have the same keys, rules and weights."""
     keys, others = first.key_groups, second.key_groups
     if keys.names == others.names and keys.has_model != others.has_model:
         raise InputError(
@@ -561,6 +568,7 @@ def _check_same_kind(first: ConfusionCounts, second: ConfusionCounts) -> None:
 
 
 def _declaration(rules: LabelRules) -> str:
+    """What was declared of the labels, in words."""
     labels = "no labels" if rules.labels is None else f"labels {listed(rules.labels)}"
     abstain = f", abstain {listed(rules.abstain)}" if rules.abstain else ""
     return (
@@ -580,5 +588,6 @@ def _moved(part: ConfusionCounts, labels: LabelSet, place: Codes, shape: Shape) 
 
 
 def _read_only(held: Array) -> Array:
+    """The array, which can no longer be written to."""
     held.flags.writeable = False
     return held

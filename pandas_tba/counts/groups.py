@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.errors import ColumnError, InputError, InputWarning, listed, nearest, shown, warn
-from pandas_tba.frames.codes import Slots
+from pandas_tba.frames.codes import ColumnCodes
 from pandas_tba.frames.values import (
     alike,
     beside_missing,
@@ -145,6 +145,7 @@ def place_of(argument: str, level: Hashable, names: Sequence[Hashable]) -> int:
 
 
 def _joined_level(first: Groups, second: Groups, key: int) -> tuple[pd.Index, bool]:
+    """Values of a key in both parts, and whether they stand in a declared order."""
     parts = alike([first.levels[key].tolist(), second.levels[key].tolist()])
     if parts[0] == parts[1] and first.levels[key].dtype == second.levels[key].dtype:
         return first.levels[key], first.declared[key] and second.declared[key]
@@ -171,11 +172,13 @@ def warn_of_kinds(name: Hashable, found: Mapping[str, Sequence[Hashable]]) -> No
 
 
 def _moved(groups: Groups, key: int, level: pd.Index) -> Codes:
+    """Codes of one key of groups that point into another level."""
     place = positions(groups.levels[key].tolist(), level.tolist())
     return np.append(place, -1)[groups.codes[:, key]]
 
 
 def _with_missing(level: pd.Index, codes: Codes) -> pd.Index:
+    """The values that codes point to; code -1 is the missing value."""
     missing = codes < 0
     if not missing.any():
         return level.take(codes)
@@ -190,7 +193,7 @@ def _with_missing(level: pd.Index, codes: Codes) -> pd.Index:
 def grouped_keys(
     names: Sequence[Hashable],
     found: Codes,
-    slots: Sequence[Slots],
+    encoded: Sequence[ColumnCodes],
     *,
     has_model: bool,
     dropna: bool,
@@ -199,12 +202,12 @@ def grouped_keys(
     """The groups in order, and the place among them of each that was found (N, keys); -1 is left out."""
     if not names:
         return Groups(), np.zeros(1, dtype=np.intp)
-    codes = found - [part.has_missing for part in slots]
+    codes = found - [part.has_missing for part in encoded]
     place = np.arange(len(codes))
     if dropna:
         complete = (codes >= 0).all(axis=1)
         codes, place = codes[complete], np.where(complete, complete.cumsum() - 1, -1)
-    levels = [(part.levels(), part.order is not None) for part in slots]
+    levels = [(part.levels(), part.order is not None) for part in encoded]
     for name, (level, _) in zip(names, levels, strict=True):
         if level.dtype == object:
             warn_of_kinds(name, lookalikes(level))

@@ -1,4 +1,4 @@
-"""Labels, keys and names spelled in JSON, and the same values read from it again.
+"""Labels, keys and names encoded in JSON, and the same values read from it again.
 
 Text, numbers and booleans stand for themselves; every other kind is an object of one entry, such
 as ``{"date": "2024-01-31"}``.
@@ -50,6 +50,7 @@ def _zone(time: pd.Timestamp) -> str | float:
 
 
 def _read_time(parts: list[Any]) -> pd.Timestamp:
+    """A timestamp from its number or text, unit and zone."""
     held, unit, *zones = parts
     is_text = isinstance(held, str)
     time = pd.Timestamp(held).as_unit(unit) if is_text else pd.Timestamp(np.datetime64(held, unit))
@@ -60,16 +61,19 @@ def _read_time(parts: list[Any]) -> pd.Timestamp:
 
 
 def _offset(seconds: float) -> datetime.timezone:
+    """A zone of a fixed offset."""
     return datetime.timezone(datetime.timedelta(seconds=seconds))
 
 
 def _write_duration(value: Any) -> list[Any]:
+    """The parts of a duration."""
     if isinstance(value, pd.Timedelta):
         return [int(value.asm8.astype(np.int64)), value.unit]
     return [value.days, value.seconds, value.microseconds]
 
 
 def _read_duration(parts: list[Any]) -> Any:
+    """A duration from its parts."""
     if len(parts) == 3:
         return datetime.timedelta(*parts)
     number, unit = parts
@@ -92,6 +96,7 @@ def _read_fraction(text: str) -> Any:
 
 
 def _read_float(text: str) -> float:
+    """A float from its text."""
     return np.nan if text == "nan" else float(text)  # one NaN is equal to itself within a tuple
 
 
@@ -115,13 +120,13 @@ KINDS = (
     Kind(
         "interval",
         (pd.Interval,),
-        lambda value: [spelled(value.left), spelled(value.right), value.closed],
+        lambda value: [encode_value(value.left), encode_value(value.right), value.closed],
         lambda parts: pd.Interval(read(parts[0]), read(parts[1]), parts[2]),
     ),
     Kind(
         "tuple",
         (tuple,),
-        lambda value: [spelled(item) for item in value],
+        lambda value: [encode_value(item) for item in value],
         lambda parts: tuple(read(part) for part in listed_parts(parts)),
     ),
 )
@@ -130,7 +135,7 @@ READERS = {kind.name: kind.read for kind in KINDS} | {"float": _read_float}
 FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
-def spelled(value: Any) -> Any:
+def encode_value(value: Any) -> Any:
     """What JSON has for a value (or None); InputError for kinds that it has nothing for."""
     value = as_python(value)
     if isinstance(value, float) and not np.isfinite(value):
@@ -147,7 +152,7 @@ def spelled(value: Any) -> Any:
 
 
 def read(part: Any) -> Any:
-    """The value that was spelled so; InputError for what `spelled` does not give."""
+    """The value that was encoded so; InputError for what `encoded` does not give."""
     if part is None or isinstance(part, (str, bool, int, float)):
         return part
     try:
@@ -166,11 +171,11 @@ def listed_parts(parts: Any) -> list[Any]:
 
 def cell(value: Any, *, is_missing: bool = False) -> str:
     """A value in brackets, which every reader of CSV takes for text; nothing in them if missing."""
-    held = [] if is_missing else [spelled(value)]
+    held = [] if is_missing else [encode_value(value)]
     text = json.dumps(held, ensure_ascii=False)
     try:
         text.encode()
-    except UnicodeEncodeError:  # half a character, which no file can hold
+    except UnicodeEncodeError:  # a lone surrogate, which no file can hold
         return json.dumps(held)
     return text
 

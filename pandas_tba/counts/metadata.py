@@ -1,6 +1,6 @@
 """What a table of counts says beside its numbers, and how it is kept through Parquet and through text.
 
-How labels were declared, orders, names, rows left out: these remarks are spelled in JSON. They stand
+How labels were declared, orders, names, rows left out: these metadata are encoded in JSON. They stand
 in the attrs of a table, where Parquet keeps them, or, in a table of text, in a line of their own.
 """
 
@@ -16,10 +16,10 @@ import pandas as pd
 from pandas_tba.counts.json_values import (
     FAULTS,
     cell,
+    encode_value,
     in_brackets,
     listed_parts,
     read,
-    spelled,
     value_of,
 )
 from pandas_tba.errors import ColumnError, InputError, InputWarning, KindError, listed, shown, warn
@@ -33,13 +33,13 @@ from pandas_tba.frames.values import (
     positions,
 )
 
-FORMAT = 1  # of the remarks; tables of a higher one are refused
-REMARKS = COUNTS
+FORMAT = 1  # of the metadata; tables of a higher one are refused
+METADATA = COUNTS
 NUMBERS = ("n", "weight", "weight_squared")
 _OF_AN_INDEX = ("Unnamed: 0", "index", "level_0")  # columns that pandas makes of an index
 
 
-class Remarks(NamedTuple):
+class Metadata(NamedTuple):
     """What a table of counts says beside its numbers.
 
     ``rules``: labels, abstain and pos_label as they were declared. ``seen``: labels of y_true and of
@@ -70,7 +70,7 @@ def titles(names: Sequence[Hashable], *, text: bool) -> list[Hashable]:
     """
     taken = ["y_true", "y_pred", *NUMBERS]
     if text:
-        return _plain_titles(names, [*taken, REMARKS, *_OF_AN_INDEX])
+        return _plain_titles(names, [*taken, METADATA, *_OF_AN_INDEX])
     found: list[Hashable] = []
     for at, name in enumerate(names):
         title = f"group_{at}" if name is None else name
@@ -83,6 +83,7 @@ def titles(names: Sequence[Hashable], *, text: bool) -> list[Hashable]:
 
 
 def _is_text(title: Hashable, other: Hashable) -> bool:
+    """Whether a title is text, and the same as another."""
     return isinstance(title, str) and title == other
 
 
@@ -101,10 +102,10 @@ def _plain_titles(names: Sequence[Hashable], taken: list[str]) -> list[Hashable]
     return found
 
 
-def with_attrs(table: pd.DataFrame, remarks: Remarks) -> pd.DataFrame:
-    """The table with remarks in its attrs; a warning names values that JSON cannot spell."""
-    said, faults = _written(remarks)
-    table.attrs[REMARKS] = {"counts": said}
+def with_attrs(table: pd.DataFrame, metadata: Metadata) -> pd.DataFrame:
+    """The table with metadata in its attrs; a warning names values that JSON cannot encode."""
+    said, faults = _written(metadata)
+    table.attrs[METADATA] = {"counts": said}
     if faults:
         warn(
             f"The attrs of the table cannot say its {listed(faults)}; tell from_table again. "
@@ -114,48 +115,49 @@ def with_attrs(table: pd.DataFrame, remarks: Remarks) -> pd.DataFrame:
     return table
 
 
-def as_text(table: pd.DataFrame, remarks: Remarks) -> pd.DataFrame:
-    """The table in text: a line of remarks, then values in brackets, which no reader changes."""
-    said, faults = _written(remarks)
+def as_text(table: pd.DataFrame, metadata: Metadata) -> pd.DataFrame:
+    """The table in text: a line of metadata, then values in brackets, which no reader changes."""
+    said, faults = _written(metadata)
     if faults:
         raise next(iter(faults.values()))
     columns = {name: ["", *_cells(column)] for name, column in table.items()}
     columns["n"] = ["0", *map(str, table["n"])]
-    columns[REMARKS] = [json.dumps(said), *[""] * len(table)]
+    columns[METADATA] = [json.dumps(said), *[""] * len(table)]
     return pd.DataFrame({name: plain_series(texts) for name, texts in columns.items()})
 
 
 def _cells(column: pd.Series) -> list[str]:
+    """Texts of the values of a column."""
     codes, found = factorized(column)
     texts = [*map(cell, found), cell(None, is_missing=True)]
     return [texts[code] for code in codes]
 
 
-def _written(remarks: Remarks) -> tuple[dict[str, Any], dict[str, InputError]]:
-    """The remarks that say something, each as rows of values; and those that cannot be spelled."""
+def _written(metadata: Metadata) -> tuple[dict[str, Any], dict[str, InputError]]:
+    """The metadata that say something, each as rows of values; and those that cannot be encoded."""
     from importlib.metadata import version  # takes time to import
 
-    labels, abstain, pos_label = remarks.rules
+    labels, abstain, pos_label = metadata.rules
     parts: dict[str, list[Iterable[Any]]] = {
         "labels": [] if labels is None else [labels],
         "abstain": [abstain] if abstain else [],
         "pos_label": [] if pos_label is None else [[pos_label]],
-        "seen": [*remarks.seen] if any(remarks.seen) else [],
-        "scored": [] if remarks.scored is None else [remarks.scored],
-        "model": [] if remarks.model is None else [[remarks.model]],
-        "orders": [[name, *order] for name, order in remarks.orders.items()],
-        "names": [[title, name] for title, name in remarks.names.items()],
-        "rows": [[remarks.rows]],
-        "lines": [[remarks.lines]],
-        "n_missing": [[remarks.n_missing]] if remarks.n_missing else [],
-        "missing": [[name, rows] for name, rows in remarks.missing.items()],
-        "columns": [remarks.columns],
+        "seen": [*metadata.seen] if any(metadata.seen) else [],
+        "scored": [] if metadata.scored is None else [metadata.scored],
+        "model": [] if metadata.model is None else [[metadata.model]],
+        "orders": [[name, *order] for name, order in metadata.orders.items()],
+        "names": [[title, name] for title, name in metadata.names.items()],
+        "rows": [[metadata.rows]],
+        "lines": [[metadata.lines]],
+        "n_missing": [[metadata.n_missing]] if metadata.n_missing else [],
+        "missing": [[name, rows] for name, rows in metadata.missing.items()],
+        "columns": [metadata.columns],
     }
     said: dict[str, Any] = {"format": FORMAT, "version": version("pandas-tba")}
     faults = {}
     for name, rows in parts.items():
         try:
-            held = [[spelled(value) for value in row] for row in rows]
+            held = [[encode_value(value) for value in row] for row in rows]
         except InputError as fault:
             faults[name] = fault
         else:
@@ -163,32 +165,33 @@ def _written(remarks: Remarks) -> tuple[dict[str, Any], dict[str, InputError]]:
     return said, faults
 
 
-def recalled(
+def read_metadata(
     table: pd.DataFrame, rules: tuple[Any, Any, Any], model: Hashable | None
-) -> tuple[pd.DataFrame, Remarks]:
-    """The table with its categories in order again, and remarks where nothing else is given."""
+) -> tuple[pd.DataFrame, Metadata]:
+    """The table with its categories in order again, and metadata where nothing else is given."""
     _check_frame(table)
     at, said = _said(table)
-    remarks = _read(said)
+    metadata = _read(said)
     if at is not None:
-        table = _without_brackets(table, at, remarks.columns)
-        remarks = remarks._replace(is_text=True)
-    elif remarks == Remarks() and rules[0] is None:
+        table = _without_brackets(table, at, metadata.columns)
+        metadata = metadata._replace(is_text=True)
+    elif metadata == Metadata() and rules[0] is None:
         _check_no_brackets(table)
-    table = _in_order(_named(table, remarks.columns), remarks.orders)
-    if rules != Remarks().rules:
-        remarks = remarks._replace(rules=rules, seen=((), ()), scored=None)
+    table = _in_order(_named(table, metadata.columns), metadata.orders)
+    if rules != Metadata().rules:
+        metadata = metadata._replace(rules=rules, seen=((), ()), scored=None)
     if model is not None:
-        remarks = remarks._replace(model=model)
-    if remarks.model is not None and remarks.model not in table.columns:
+        metadata = metadata._replace(model=model)
+    if metadata.model is not None and metadata.model not in table.columns:
         raise ColumnError(
-            f"no column {shown(remarks.model)} in the table, which holds the models, and models are not "
+            f"no column {shown(metadata.model)} in the table, which holds the models, and models are not "
             f"added up. Columns: {listed(table.columns)}."
         )
-    return table, remarks
+    return table, metadata
 
 
 def _check_frame(table: Any) -> None:
+    """Raise KindError or InputError unless it is a frame with unique columns."""
     if not isinstance(table, pd.DataFrame):
         kind = type(table)
         advice = (
@@ -205,14 +208,14 @@ def _check_frame(table: Any) -> None:
 
 
 def _said(table: pd.DataFrame) -> tuple[int | None, Any]:
-    """Remarks, and the line that holds them, None where attrs do or nothing does."""
-    told: Any = table.attrs.get(REMARKS)
-    told = told.get("counts") if isinstance(told, Mapping) else None
-    if isinstance(told, Mapping) and "format" in told:
-        return None, told
-    if REMARKS not in table.columns or table.columns.nlevels > 1:
+    """Metadata, and the line that holds them, None where attrs do or nothing does."""
+    metadata: Any = table.attrs.get(METADATA)
+    metadata = metadata.get("counts") if isinstance(metadata, Mapping) else None
+    if isinstance(metadata, Mapping) and "format" in metadata:
+        return None, metadata
+    if METADATA not in table.columns or table.columns.nlevels > 1:
         return None, {}
-    texts = table[REMARKS].tolist()
+    texts = table[METADATA].tolist()
     found = [(at, said) for at, said in enumerate(map(_in_json, texts)) if said is not None]
     if len(found) > 1:
         raise InputError(
@@ -223,41 +226,41 @@ def _said(table: pd.DataFrame) -> tuple[int | None, Any]:
 
 
 def _in_json(text: Any) -> dict[str, Any] | None:
-    """Remarks of a cell, None where it holds something else; InputError where they are not whole."""
+    """Metadata of a cell, None where it holds something else; InputError where they are not whole."""
     if not isinstance(text, str) or '"format"' not in text:
         return None
     try:
         said = json.loads(text.strip("\ufeff \n\r\t"))
     except FAULTS:
         raise InputError(
-            f"Column {shown(REMARKS)} holds {shown(text)}, which is not whole: it is JSON as "
+            f"Column {shown(METADATA)} holds {shown(text)}, which is not whole: it is JSON as "
             "to_table(text=True) writes it."
         ) from None
     return said if isinstance(said, dict) and "format" in said else None
 
 
 def _check_no_brackets(table: pd.DataFrame) -> None:
-    """Raise InputError where the labels are cells of a table in text that has lost its remarks."""
+    """Raise InputError where the labels are cells of a table in text that has lost its metadata."""
     sides = [table[name] for name in ("y_true", "y_pred") if name in table.columns]
-    # the line of remarks, where it is still there, has no labels
+    # the line of metadata, where it is still there, has no labels
     found = [text for side in sides for text in side.tolist() if isinstance(text, str) and text]
-    if REMARKS in table.columns and found and all(map(in_brackets, found)):
+    if METADATA in table.columns and found and all(map(in_brackets, found)):
         raise InputError(
             f"The labels stand in brackets, such as {shown(found[0])}, as to_table(text=True) writes "
-            f"them, but its first line, in column {shown(REMARKS)}, is gone. Read the table with it, "
+            f"them, but its first line, in column {shown(METADATA)}, is gone. Read the table with it, "
             "whole; or give labels=[...] if brackets are part of the labels."
         )
 
 
 def _without_brackets(table: pd.DataFrame, at: int, columns: Sequence[Hashable]) -> pd.DataFrame:
-    """A table of values made of one in text, without its line of remarks."""
+    """A table of values made of one in text, without its line of metadata."""
     lacking = [name for name in columns if name not in table.columns]
     if lacking:
         raise ColumnError(
             f"no column {shown(lacking[0])} in the table, which to_table(text=True) wrote with columns "
             f"{listed(columns, 10)}. Read it whole; rollup() sums over keys."
         )
-    strange = [name for name in table.columns if name not in (*columns, REMARKS, *_OF_AN_INDEX)]
+    strange = [name for name in table.columns if name not in (*columns, METADATA, *_OF_AN_INDEX)]
     if strange:
         raise InputError(
             f"Column {shown(strange[0])} is none of those that to_table(text=True) wrote: "
@@ -269,15 +272,18 @@ def _without_brackets(table: pd.DataFrame, at: int, columns: Sequence[Hashable])
 
 
 def _number(column: pd.Series) -> pd.Series:
+    """A column of digits as whole numbers."""
     return pd.Series([_as_number(value) for value in column], column.index, dtype=object)
 
 
 def _as_number(value: Any) -> Any:
+    """A whole number from digits; anything else as it is."""
     is_number = isinstance(value, str) and value.isdecimal() and len(value) < 20
     return int(value) if is_number else value
 
 
 def _values(column: pd.Series) -> pd.Series:
+    """Values of a column of encoded texts."""
     held = column.to_numpy(dtype=object)
     if pd.api.types.infer_dtype(held, skipna=False) not in ("string", "empty"):
         held = np.array([text if isinstance(text, str) else repr(text) for text in held])
@@ -316,8 +322,8 @@ def _in_order(table: pd.DataFrame, orders: Mapping[Hashable, Sequence[Hashable]]
     return table
 
 
-def _read(said: Mapping[str, Any]) -> Remarks:
-    """Remarks as `_written` writes them; InputError for anything else."""
+def _read(said: Mapping[str, Any]) -> Metadata:
+    """Metadata as `_written` writes them; InputError for anything else."""
     number = said.get("format", FORMAT)
     if isinstance(number, int) and number > FORMAT:
         raise InputError(
@@ -333,9 +339,10 @@ def _read(said: Mapping[str, Any]) -> Remarks:
         ) from None
 
 
-def _understood(said: Mapping[str, Any]) -> Remarks:
+def _understood(said: Mapping[str, Any]) -> Metadata:
+    """Metadata from the values that were read, not checked yet."""
     names = ("labels", "abstain", "pos_label", "seen", "scored", "model", "orders", "names")
-    told = {
+    metadata = {
         name: [
             [read(part) for part in listed_parts(row)] for row in listed_parts(said.get(name, []))
         ]
@@ -343,33 +350,33 @@ def _understood(said: Mapping[str, Any]) -> Remarks:
     }
 
     def only(name: str, default: Any) -> Any:
-        ((value,),) = told[name] or [[default]]
+        ((value,),) = metadata[name] or [[default]]
         return value
 
     if said.get("format", FORMAT) != FORMAT:
         raise ValueError(f"their format is {said['format']!r}")
-    (abstain,) = told["abstain"] or [[]]
-    true, predicted = told["seen"] or [[], []]
-    ((negative, positive),) = told["scored"] or [[None, None]]
-    (columns,) = told["columns"] or [[]]
+    (abstain,) = metadata["abstain"] or [[]]
+    true, predicted = metadata["seen"] or [[], []]
+    ((negative, positive),) = metadata["scored"] or [[None, None]]
+    (columns,) = metadata["columns"] or [[]]
     labels = None
-    if told["labels"]:
-        (labels,) = told["labels"]
-    orders = {name: order for name, *order in told["orders"]}
+    if metadata["labels"]:
+        (labels,) = metadata["labels"]
+    orders = {name: order for name, *order in metadata["orders"]}
     if any(len({*order}) < len(order) or any(map(is_missing, order)) for order in orders.values()):
         raise ValueError("an order holds a value twice, or none")
-    missing = dict(told["missing"])
+    missing = dict(metadata["missing"])
     rows, lines, n_missing = (only(name, 0) for name in ("rows", "lines", "n_missing"))
     numbers = (rows, lines, n_missing, *missing.values())
     if not all(type(number) is int and number >= 0 for number in numbers):
         raise ValueError("numbers of rows are none")
-    return Remarks(
+    return Metadata(
         rules=(labels, tuple(abstain), only("pos_label", None)),
         seen=(tuple(true), tuple(predicted)),
         scored=None if negative is None else (negative, positive),
         model=only("model", None),
         orders=orders,
-        names=dict(told["names"]),
+        names=dict(metadata["names"]),
         rows=rows,
         lines=lines,
         n_missing=n_missing,

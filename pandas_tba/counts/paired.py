@@ -24,32 +24,34 @@ Counts = npt.NDArray[np.int64]
 
 
 class JointCells(NamedTuple):
-    """Cells that hold rows, one by one (N,): their labels, and their number in each plane."""
+    """Cells that hold rows, one by one (N,): their labels, and their number in each quantity."""
 
     group: Codes
     truth: Codes
     first: Codes
     second: Codes
-    planes: tuple[Array, ...]
+    quantities: tuple[Array, ...]
 
     def among(self, kept: npt.NDArray[np.bool_]) -> JointCells:
         """Only some of the cells."""
-        *places, planes = self
+        *places, quantities = self
         group, truth, first, second = (place[kept] for place in places)
-        return JointCells(group, truth, first, second, tuple(plane[kept] for plane in planes))
+        return JointCells(
+            group, truth, first, second, tuple(quantity[kept] for quantity in quantities)
+        )
 
     def gather(self, n_groups: int, n_labels: int) -> Cells:
         """Cells (G, L, L * L) whose last axis is a pair of predictions, the second running faster."""
         predicted = self.first * n_labels + self.second
-        entries = Entries(self.group, self.truth, predicted, self.planes)
+        entries = Entries(self.group, self.truth, predicted, self.quantities)
         return gathered((n_groups, n_labels, n_labels**2), entries)
 
 
 def no_cells(like: Cells) -> JointCells:
-    """No cell, with the planes that others have."""
+    """No cell, with the quantities that others have."""
     nothing = np.zeros(0, dtype=np.intp)
-    planes = tuple(np.zeros(0, dtype=plane.dtype) for plane in like.planes)
-    return JointCells(nothing, nothing, nothing, nothing, planes)
+    quantities = tuple(np.zeros(0, dtype=quantity.dtype) for quantity in like.quantities)
+    return JointCells(nothing, nothing, nothing, nothing, quantities)
 
 
 def joined_cells(parts: Sequence[JointCells]) -> JointCells:
@@ -57,9 +59,9 @@ def joined_cells(parts: Sequence[JointCells]) -> JointCells:
     group, truth, first, second = (
         np.concatenate([part[axis] for part in parts]) for axis in range(4)
     )
-    together = zip(*(part.planes for part in parts), strict=True)
-    planes = tuple(np.concatenate(pieces) for pieces in together)
-    return JointCells(group, truth, first, second, planes)
+    together = zip(*(part.quantities for part in parts), strict=True)
+    quantities = tuple(np.concatenate(pieces) for pieces in together)
+    return JointCells(group, truth, first, second, quantities)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,7 +109,7 @@ class PairedCounts:
                 f"`stored` must have the shape {shape}, `unpaired` {shape[:1]}; got "
                 f"{self.stored.shape} and {self.unpaired.shape}."
             )
-        for held in (*self.stored.planes, self.unpaired, self.label_set.is_class):
+        for held in (*self.stored.quantities, self.unpaired, self.label_set.is_class):
             held.flags.writeable = False
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -143,20 +145,20 @@ class PairedCounts:
         return self.stored.is_weighted
 
     @property
-    def _plane(self) -> int:
+    def _quantity(self) -> int:
         return WEIGHT if self.is_weighted else ROWS
 
     @cached_property
     def joint(self) -> JointCells:
         """The cells that hold rows, one by one."""
-        group, truth, predicted, planes = self.stored.entries()
+        group, truth, predicted, quantities = self.stored.entries()
         first, second = np.divmod(predicted, max(len(self.label_set.values), 1))
-        return JointCells(group, truth, first, second, planes)
+        return JointCells(group, truth, first, second, quantities)
 
     @cached_property
     def cells(self) -> Array:
         """Rows, or their weight, by group, class, and which of the two is right."""
-        return self._outcomes(self._plane)
+        return self._outcomes(self._quantity)
 
     @cached_property
     def squares(self) -> Array | None:
@@ -197,22 +199,22 @@ class PairedCounts:
         ConfusionCounts
             With the groups of the pairs, and the same labels and classes.
         """
-        group, truth, *predicted, planes = self.joint
+        group, truth, *predicted, quantities = self.joint
         n_labels = len(self.label_set.values)
-        entries = Entries(group, truth, predicted[side], planes)
+        entries = Entries(group, truth, predicted[side], quantities)
         cells = gathered((len(self), n_labels, n_labels), entries)
         return ConfusionCounts(cells, self.label_set, self.key_groups, self.n_missing)
 
-    def _outcomes(self, plane: int) -> Array:
-        """One plane by group, class, and which of the two is right, (G, K, 2, 2)."""
-        group, truth, first, second, planes = self.joint
+    def _outcomes(self, quantity: int) -> Array:
+        """One quantity by group, class, and which of the two is right, (G, K, 2, 2)."""
+        group, truth, first, second, quantities = self.joint
         shape = (len(self), len(self.label_set.classes), 2, 2)
-        held = np.zeros(shape, dtype=planes[plane].dtype)
+        held = np.zeros(shape, dtype=quantities[quantity].dtype)
         class_of = np.cumsum(self.is_class) - 1
         places = group * shape[1] + class_of[truth]
         for predicted in (first, second):
             places = 2 * places + (predicted == truth)
-        np.add.at(held.reshape(-1), places, planes[plane])
+        np.add.at(held.reshape(-1), places, quantities[quantity])
         held.flags.writeable = False
         return held
 
@@ -266,12 +268,13 @@ class PairedCounts:
         """The cells where their groups and labels stand in another table."""
         # of a label that a pair 0/1 had implied, and that is gone, there are no rows
         at = positions(self.label_set.values, labels.values)
-        group, truth, first, second, planes = self.joint
-        moved = JointCells(place[group], at[truth], at[first], at[second], planes)
+        group, truth, first, second, quantities = self.joint
+        moved = JointCells(place[group], at[truth], at[first], at[second], quantities)
         return moved.gather(n_groups, len(labels.values))
 
 
 def _check_same_kind(first: PairedCounts, second: PairedCounts) -> None:
+    """InputError unless both counts have the same keys, rules, weights and order of models."""
     if first.key_groups.names != second.key_groups.names:
         raise InputError(
             "Counts can be added only when their groups have the same keys; got "

@@ -1,6 +1,6 @@
 """How many rows each cell of a table of counts holds: dense, or sparse where most cells are empty.
 
-A cell is a group, a true and a predicted label.  A *plane* is one number for each cell: rows
+A cell is a group, a true and a predicted label.  A *quantity* is one number for each cell: rows
 first, and where rows are weighted the sum of their weights, then that of the squared weights.
 """
 
@@ -29,24 +29,24 @@ MOST_ROWS = 2.0**63
 
 
 class Entries(NamedTuple):
-    """Cells one by one: their group, true and predicted label, and their number in each plane."""
+    """Cells one by one: their group, true and predicted label, and their number in each quantity."""
 
     group: Codes
     truth: Codes
     predicted: Codes
-    planes: tuple[Array, ...]
+    quantities: tuple[Array, ...]
 
     def among(self, kept: npt.NDArray[np.bool_]) -> Entries:
         """Only some of the cells."""
-        group, truth, predicted, planes = self
-        kept_planes = tuple(plane[kept] for plane in planes)
-        return Entries(group[kept], truth[kept], predicted[kept], kept_planes)
+        group, truth, predicted, quantities = self
+        kept_quantities = tuple(quantity[kept] for quantity in quantities)
+        return Entries(group[kept], truth[kept], predicted[kept], kept_quantities)
 
 
 def joined(parts: Sequence[Entries]) -> Entries:
     """One after the other."""
     group, truth, predicted = (np.concatenate([part[axis] for part in parts]) for axis in range(3))
-    together = zip(*(part.planes for part in parts), strict=True)
+    together = zip(*(part.quantities for part in parts), strict=True)
     return Entries(group, truth, predicted, tuple(np.concatenate(pieces) for pieces in together))
 
 
@@ -54,65 +54,69 @@ def joined(parts: Sequence[Entries]) -> Entries:
 class Cells:
     """G groups by T true by P predicted labels.
 
-    ``planes`` are (G, T, P); with ``keys`` they are (N,), one number for each of the N cells that
+    ``quantities`` are (G, T, P); with ``keys`` they are (N,), one number for each of the N cells that
     are not empty, and the keys are the places of these cells in the flat table, in order.
     """
 
     shape: Shape
-    planes: tuple[Array, ...]
+    quantities: tuple[Array, ...]
     keys: Array | None = None
 
     @property
     def is_weighted(self) -> bool:
         """Whether there are sums of weights beside the rows."""
-        return len(self.planes) > 1
+        return len(self.quantities) > 1
 
-    def dense(self, plane: int) -> Array:
-        """One plane as an array (G, T, P)."""
+    def dense(self, quantity: int) -> Array:
+        """One quantity as an array (G, T, P)."""
         if self.keys is None:
-            return self.planes[plane]
+            return self.quantities[quantity]
         if math.prod(self.shape) > _MOST_CELLS:
             raise InputError(
                 f"{self.shape[0]:,} groups of {self.shape[1]:,} x {self.shape[2]:,} labels are more "
                 f"than {_MOST_CELLS:,} cells, too many for one array. to_table() lists those that "
                 "hold rows; hits, support and predicted have the sums."
             )
-        held = np.zeros(self.shape, dtype=self.planes[plane].dtype)
-        held.reshape(-1)[self.keys] = self.planes[plane]
+        held = np.zeros(self.shape, dtype=self.quantities[quantity].dtype)
+        held.reshape(-1)[self.keys] = self.quantities[quantity]
         return held
 
     def entries(self) -> Entries:
         """The cells that are not empty."""
-        keys, planes = self.keys, self.planes
+        keys, quantities = self.keys, self.quantities
         if keys is None:
-            keys = np.flatnonzero(planes[ROWS])
-            planes = tuple(plane.reshape(-1)[keys] for plane in planes)
+            keys = np.flatnonzero(quantities[ROWS])
+            quantities = tuple(quantity.reshape(-1)[keys] for quantity in quantities)
         before, predicted = np.divmod(keys, max(self.shape[2], 1))
         group, truth = np.divmod(before, max(self.shape[1], 1))
-        return Entries(group, truth, predicted, planes)
+        return Entries(group, truth, predicted, quantities)
 
-    def hits(self, plane: int) -> Array:
+    def hits(self, quantity: int) -> Array:
         """Sums over cells predicted right, (G, T): both axes must have the same labels."""
         if self.keys is None:
-            return _class_major(np.einsum("gll->lg", self.planes[plane]))
+            return _class_major(np.einsum("gll->lg", self.quantities[quantity]))
         entries = self.entries()
         right = entries.truth == entries.predicted
-        numbers = entries.planes[plane][right]
+        numbers = entries.quantities[quantity][right]
         return self._summed(entries.group[right], entries.truth[right], numbers, self.shape[1])
 
-    def support(self, plane: int) -> Array:
+    def support(self, quantity: int) -> Array:
         """Sums over the predicted labels, (G, T)."""
         if self.keys is None:
-            return _summed_last(self.planes[plane])
+            return _summed_last(self.quantities[quantity])
         entries = self.entries()
-        return self._summed(entries.group, entries.truth, entries.planes[plane], self.shape[1])
+        return self._summed(
+            entries.group, entries.truth, entries.quantities[quantity], self.shape[1]
+        )
 
-    def predicted(self, plane: int) -> Array:
+    def predicted(self, quantity: int) -> Array:
         """Sums over the true labels, (G, P)."""
         if self.keys is None:
-            return _summed_last(self.planes[plane].transpose(0, 2, 1))
+            return _summed_last(self.quantities[quantity].transpose(0, 2, 1))
         entries = self.entries()
-        return self._summed(entries.group, entries.predicted, entries.planes[plane], self.shape[2])
+        return self._summed(
+            entries.group, entries.predicted, entries.quantities[quantity], self.shape[2]
+        )
 
     def _summed(self, group: Codes, label: Codes, numbers: Array, n_labels: int) -> Array:
         n_groups = self.shape[0]
@@ -128,20 +132,20 @@ class Cells:
     def rows_of_groups(self) -> Array:
         """Rows of each group, (G,)."""
         if self.keys is None:
-            return np.asarray(self.planes[ROWS].sum(axis=(1, 2)))
-        return _totals(self.entries().group, self.planes[ROWS], self.shape[0])
+            return np.asarray(self.quantities[ROWS].sum(axis=(1, 2)))
+        return _totals(self.entries().group, self.quantities[ROWS], self.shape[0])
 
     def rows_of_true(self) -> Array:
         """Rows of each true label, (T,)."""
         if self.keys is None:
-            return np.asarray(self.planes[ROWS].sum(axis=(0, 2)))
-        return _totals(self.entries().truth, self.planes[ROWS], self.shape[1])
+            return np.asarray(self.quantities[ROWS].sum(axis=(0, 2)))
+        return _totals(self.entries().truth, self.quantities[ROWS], self.shape[1])
 
     def rows_of_predicted(self) -> Array:
         """Rows of each predicted label, (P,)."""
         if self.keys is None:
-            return np.asarray(self.planes[ROWS].sum(axis=(0, 1)))
-        return _totals(self.entries().predicted, self.planes[ROWS], self.shape[2])
+            return np.asarray(self.quantities[ROWS].sum(axis=(0, 1)))
+        return _totals(self.entries().predicted, self.quantities[ROWS], self.shape[2])
 
     def moved(self, group: Codes, truth: Codes, predicted: Codes, shape: Shape) -> Cells:
         """Cells where their groups and labels stand in another table; those at -1 are left out.
@@ -150,12 +154,16 @@ class Cells:
         """
         if self.shape == shape and all(map(_is_identity, (group, truth, predicted))):
             return self
-        if self.keys is None and math.prod(shape) <= max(DENSE_CELLS, 2 * self.planes[0].size):
-            planes = (_relabelled(plane, truth, predicted, shape) for plane in self.planes)
-            return Cells(shape, tuple(_regrouped(plane, group, shape[0]) for plane in planes))
+        if self.keys is None and math.prod(shape) <= max(DENSE_CELLS, 2 * self.quantities[0].size):
+            quantities = (
+                _relabelled(quantity, truth, predicted, shape) for quantity in self.quantities
+            )
+            return Cells(
+                shape, tuple(_regrouped(quantity, group, shape[0]) for quantity in quantities)
+            )
         found = self.entries()
         at = Entries(
-            group[found.group], truth[found.truth], predicted[found.predicted], found.planes
+            group[found.group], truth[found.truth], predicted[found.predicted], found.quantities
         )
         kept = (at.group >= 0) & (at.truth >= 0) & (at.predicted >= 0)
         return gathered(shape, at if kept.all() else at.among(kept))
@@ -163,7 +171,7 @@ class Cells:
     def __add__(self, other: Cells) -> Cells:
         """Cell by cell; both must have one shape."""
         if self.keys is None and other.keys is None:
-            pairs = zip(self.planes, other.planes, strict=True)
+            pairs = zip(self.quantities, other.quantities, strict=True)
             return Cells(self.shape, tuple(mine + theirs for mine, theirs in pairs))
         return gathered(self.shape, joined([self.entries(), other.entries()]))
 
@@ -175,38 +183,42 @@ def check_total(rows: float) -> None:
 
 
 def _totals(place: Codes, numbers: Array, n_places: int) -> Array:
+    """Sums of numbers that share a place."""
     total = np.zeros(n_places, dtype=numbers.dtype)
     np.add.at(total, place, numbers)
     return total
 
 
-def _relabelled(plane: Array, truth: Codes, predicted: Codes, shape: Shape) -> Array:
-    if plane.shape[1:] == shape[1:] and _is_identity(truth) and _is_identity(predicted):
-        return plane
+def _relabelled(quantity: Array, truth: Codes, predicted: Codes, shape: Shape) -> Array:
+    """One array of cells with its labels at other places."""
+    if quantity.shape[1:] == shape[1:] and _is_identity(truth) and _is_identity(predicted):
+        return quantity
     if truth.min(initial=0) < 0 or predicted.min(initial=0) < 0:
-        plane = plane[:, truth >= 0][:, :, predicted >= 0]
+        quantity = quantity[:, truth >= 0][:, :, predicted >= 0]
         truth, predicted = truth[truth >= 0], predicted[predicted >= 0]
-    whole = np.zeros((len(plane), *shape[1:]), dtype=plane.dtype)
-    whole[:, truth[:, None], predicted] = plane
+    whole = np.zeros((len(quantity), *shape[1:]), dtype=quantity.dtype)
+    whole[:, truth[:, None], predicted] = quantity
     return whole
 
 
-def _regrouped(plane: Array, group: Codes, n_groups: int) -> Array:
-    if len(plane) == n_groups and _is_identity(group):
-        return plane
+def _regrouped(quantity: Array, group: Codes, n_groups: int) -> Array:
+    """One array of cells with its groups at other places; groups that meet are added up."""
+    if len(quantity) == n_groups and _is_identity(group):
+        return quantity
     if group.min(initial=0) < 0:
-        plane, group = plane[group >= 0], group[group >= 0]
+        quantity, group = quantity[group >= 0], group[group >= 0]
     if n_groups == 1:
-        return np.asarray(plane.sum(axis=0, keepdims=True))
-    whole = np.zeros((n_groups, *plane.shape[1:]), dtype=plane.dtype)
+        return np.asarray(quantity.sum(axis=0, keepdims=True))
+    whole = np.zeros((n_groups, *quantity.shape[1:]), dtype=quantity.dtype)
     if len(group) <= n_groups and (group[1:] > group[:-1]).all():
-        whole[group] = plane
+        whole[group] = quantity
     else:
-        np.add.at(whole, group, plane)
+        np.add.at(whole, group, quantity)
     return whole
 
 
 def _is_identity(places: Codes) -> bool:
+    """Whether everything stays where it is."""
     return bool((places == np.arange(len(places))).all())
 
 
@@ -222,17 +234,17 @@ def gathered(shape: Shape, entries: Entries) -> Cells:
     keys += entries.predicted
     if n_cells <= max(DENSE_CELLS, 4 * len(keys)):
         dense = []
-        for plane in entries.planes:
-            total = np.zeros(n_cells, dtype=plane.dtype)
-            np.add.at(total, keys, plane)
+        for quantity in entries.quantities:
+            total = np.zeros(n_cells, dtype=quantity.dtype)
+            np.add.at(total, keys, quantity)
             dense.append(total.reshape(shape))
         return Cells(shape, tuple(dense))
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     starts = np.flatnonzero(np.append(keys[:1] == keys[:1], keys[1:] != keys[:-1]))
     if not len(keys):
-        return Cells(shape, entries.planes, keys)
-    sums = tuple(np.add.reduceat(plane[order], starts) for plane in entries.planes)
+        return Cells(shape, entries.quantities, keys)
+    sums = tuple(np.add.reduceat(quantity[order], starts) for quantity in entries.quantities)
     return Cells(shape, sums, keys[starts])
 
 
@@ -242,8 +254,8 @@ def stacked(parts: Sequence[Cells]) -> Cells:
         return parts[0]
     shape = (sum(part.shape[0] for part in parts), *parts[0].shape[1:])
     if all(part.keys is None for part in parts):
-        together = zip(*(part.planes for part in parts), strict=True)
-        return Cells(shape, tuple(np.concatenate(planes) for planes in together))
+        together = zip(*(part.quantities for part in parts), strict=True)
+        return Cells(shape, tuple(np.concatenate(quantities) for quantities in together))
     found, start = [], 0
     for part in parts:
         entries = part.entries()

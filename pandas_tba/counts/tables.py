@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pandas_tba.counts.groups import Codes, Groups, sorted_groups
-from pandas_tba.counts.metadata import NUMBERS, Remarks, as_text, titles, with_attrs
+from pandas_tba.counts.metadata import NUMBERS, Metadata, as_text, titles, with_attrs
 from pandas_tba.counts.storage import ROWS, Cells, Entries, check_total, joined
 from pandas_tba.errors import ColumnError, InputError, KindError, counted, listed, nearest, shown
 from pandas_tba.frames.codes import encode, is_mixed, of_all_rows
@@ -28,7 +28,7 @@ def table_of(
     *,
     text: bool,
 ) -> pd.DataFrame:
-    """A line for each cell that holds rows, with remarks; one without rows for each empty group."""
+    """A line for each cell that holds rows, with metadata; one without rows for each empty group."""
     names = titles(groups.names, text=text)
     found = _lines(cells) if groups.names else cells.entries()
     keys = groups.with_codes(groups.codes[found.group])
@@ -40,10 +40,10 @@ def table_of(
         ),
         values.take(found.truth),
         values.take(found.predicted),
-        *found.planes,
+        *found.quantities,
     ]
     table = pd.DataFrame(dict(enumerate(columns)))
-    table.columns = plain_index([*names, "y_true", "y_pred", *NUMBERS[: len(found.planes)]])
+    table.columns = plain_index([*names, "y_true", "y_pred", *NUMBERS[: len(found.quantities)]])
     levels = zip(names, groups.levels, groups.declared, strict=True)
     orders: dict[Hashable, Any] = {
         name: level.tolist() for name, level, is_declared in levels if is_declared
@@ -52,20 +52,20 @@ def table_of(
         orders |= dict.fromkeys(("y_true", "y_pred"), labels.order)
     totals = (cells.rows_of_true(), cells.rows_of_predicted())
     titled = zip(names, groups.names, strict=True)
-    remarks = Remarks(
+    metadata = Metadata(
         rules=labels.rules,
         seen=_without_rows(labels, totals),
         scored=labels.scored,
         model=groups.names[0] if groups.has_model else None,
         orders=orders,
         names={title: name for title, name in titled if title is not name},
-        rows=int(found.planes[ROWS].sum()),
+        rows=int(found.quantities[ROWS].sum()),
         lines=len(table),
         n_missing=n_missing,
         missing=missing,
         columns=table.columns.tolist(),
     )
-    return as_text(table, remarks) if text else with_attrs(table, remarks)
+    return as_text(table, metadata) if text else with_attrs(table, metadata)
 
 
 def _without_rows(labels: LabelSet, totals: tuple[Any, Any]) -> Any:
@@ -86,18 +86,18 @@ def _lines(cells: Cells) -> Entries:
     if not len(empty):
         return found
     zeros = np.zeros(len(empty), dtype=np.intp)
-    nothing = tuple(zeros.astype(plane.dtype) for plane in found.planes)
+    nothing = tuple(zeros.astype(quantity.dtype) for quantity in found.quantities)
     return joined([found, Entries(empty, zeros, zeros, nothing)])
 
 
 def key_columns(
-    table: pd.DataFrame, by: Any, parts: Sequence[Hashable], told: Remarks
+    table: pd.DataFrame, by: Any, parts: Sequence[Hashable], metadata: Metadata
 ) -> list[Hashable]:
     """Columns of the keys: those named, or all that play no other part."""
     keys: list[Hashable] = [name for name in table.columns if name not in parts]
     if by is not None:
         keys = [*by] if isinstance(by, list) else [by]
-    elif "Unnamed: 0" in keys and "Unnamed: 0" not in told.columns:
+    elif "Unnamed: 0" in keys and "Unnamed: 0" not in metadata.columns:
         raise InputError(
             "The table has a column 'Unnamed: 0', which pandas makes of an index in a CSV file, and "
             "which would be a key. Write the table with index=False, or name the keys with by=[...]."
@@ -108,8 +108,8 @@ def key_columns(
                 f"no column {shown(name)} in the table.{nearest(name, table.columns)} "
                 f"Columns: {listed(table.columns)}."
             )
-    if told.model is not None:
-        check_no_models("by", keys, told.model)
+    if metadata.model is not None:
+        check_no_models("by", keys, metadata.model)
     named = [*parts, *keys]
     twice = [name for at, name in enumerate(named) if name in named[:at]]
     if twice:
@@ -118,16 +118,16 @@ def key_columns(
 
 
 def groups_of_table(
-    table: pd.DataFrame, keys: list[Hashable], told: Remarks
+    table: pd.DataFrame, keys: list[Hashable], metadata: Metadata
 ) -> tuple[Groups, Codes]:
     """The groups of a table of combinations, in order, and the group of each line."""
-    names = [told.names.get(key, key) for key in keys]
+    names = [metadata.names.get(key, key) for key in keys]
     columns = [table[key] for key in keys]
-    if told.model is not None:
-        names, columns = ["model", *names], [table[told.model], *columns]
+    if metadata.model is not None:
+        names, columns = ["model", *names], [table[metadata.model], *columns]
     if not columns:
         return Groups(), np.zeros(len(table), dtype=np.intp)
-    return groups_of_columns(names, columns, has_model=told.model is not None)
+    return groups_of_columns(names, columns, has_model=metadata.model is not None)
 
 
 def groups_of_columns(
@@ -135,23 +135,23 @@ def groups_of_columns(
 ) -> tuple[Groups, Codes]:
     """The groups that occur in the columns, in order, and the group of each row."""
     found = [of_all_rows(encode(column), len(column)) for column in columns]
-    slots = [part for part, _ in found]
+    encoded = [part for part, _ in found]
     codes = [rows.astype(np.intp) - part.has_missing for part, rows in found]
-    levels = [(part.levels(), part.order is not None) for part in slots]
+    levels = [(part.levels(), part.order is not None) for part in encoded]
     return sorted_groups(names, levels, np.stack(codes, axis=1), has_model=has_model).in_order()
 
 
-def check_one_table(told: Remarks, numbers: npt.NDArray[np.int64]) -> None:
-    """Raise InputError where remarks do not belong to all of the table."""
+def check_one_table(metadata: Metadata, numbers: npt.NDArray[np.int64]) -> None:
+    """Raise InputError where metadata do not belong to all of the table."""
     rows, lines = int(numbers.sum()), len(numbers)
-    if told.is_text and (rows, lines) != (told.rows, told.lines):
+    if metadata.is_text and (rows, lines) != (metadata.rows, metadata.lines):
         raise InputError(
             f"The table holds {counted(rows, 'row')} in {counted(lines, 'line')}, but was written with "
-            f"{told.rows:,} in {told.lines:,}: lines are gone, added or changed. Read it whole."
+            f"{metadata.rows:,} in {metadata.lines:,}: lines are gone, added or changed. Read it whole."
         )
-    if told.n_missing and rows > told.rows:
+    if metadata.n_missing and rows > metadata.rows:
         raise InputError(
-            f"The table holds {counted(rows, 'row')}, and its attrs say {told.rows:,}: tables were put "
+            f"The table holds {counted(rows, 'row')}, and its attrs say {metadata.rows:,}: tables were put "
             "together, and how many rows were left out of all is lost. Read each by itself, and add "
             "the counts."
         )
@@ -166,19 +166,19 @@ def occurring(
             f"Column {shown(name)} holds both booleans and numbers, such as True and 1, which would be "
             "one label. Convert it, for example with astype(int)."
         )
-    slots = encode(column)
-    if slots.has_missing:
+    encoded = encode(column)
+    if encoded.has_missing:
         missing = int(numbers[column.isna().to_numpy()].sum())
         raise InputError(
             f"Missing values in {shown(name)} ({counted(missing, 'row')}); leave these lines out."
         )
-    slots, codes = of_all_rows(slots, len(column))
+    encoded, codes = of_all_rows(encoded, len(column))
     codes = codes.astype(np.intp)
     found, codes = np.unique(codes, return_inverse=True)
     rows = np.zeros(len(found), dtype=np.int64)
     np.add.at(rows, codes.reshape(-1), numbers)
     return Observed(
-        name, slots.levels().take(found).tolist(), rows.tolist(), slots.declared()
+        name, encoded.levels().take(found).tolist(), rows.tolist(), encoded.declared()
     ), codes.reshape(-1)
 
 
@@ -194,7 +194,7 @@ def weight_columns(
     table: pd.DataFrame,
     weight: Hashable | None,
     weight_squared: Hashable | None,
-    told: Remarks,
+    metadata: Metadata,
     *,
     has_keys: bool,
 ) -> tuple[Hashable, ...]:
@@ -202,7 +202,7 @@ def weight_columns(
     default = NUMBERS[1:]
     if weight is None and weight_squared is None:
         lacking = [name for name in default if name not in table.columns]
-        if lacking and all(name in told.columns for name in default):
+        if lacking and all(name in metadata.columns for name in default):
             raise ColumnError(
                 f"no column {shown(lacking[0])} in the table, which was written with weights. Keep "
                 "weight and weight_squared, or name them."
@@ -223,6 +223,7 @@ def weight_columns(
 
 
 def _are_numbers(column: pd.Series) -> bool:
+    """Whether a column can be read as numbers."""
     try:
         column.astype(np.float64)
     except (TypeError, ValueError):

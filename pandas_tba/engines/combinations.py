@@ -35,7 +35,7 @@ from pandas_tba.frames.checks import (
     number_error,
     weight_error,
 )
-from pandas_tba.frames.codes import Slots, StoredSlots, encode_labels, hashed, narrowest
+from pandas_tba.frames.codes import ColumnCodes, StoredCodes, encode_labels, hashed, narrowest
 from pandas_tba.frames.columns import Columns, Roles
 from pandas_tba.frames.labels import LabelSet
 from pandas_tba.frames.lookup import Bound, Key, bound_columns, warn_many_numbers
@@ -90,14 +90,14 @@ class Levels(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """N combinations of keys, true and predicted labels, and their number in each plane (N,).
+    """N combinations of keys, true and predicted labels, and their number in each quantity (N,).
 
     ``codes`` (N, keys + 1 + predictions) point into the levels; -1 is the missing key, and where a
     model has not scored a case.
     """
 
     codes: Codes
-    planes: tuple[Array, ...]
+    quantities: tuple[Array, ...]
 
 
 @dataclass(frozen=True)
@@ -186,6 +186,7 @@ def _as_one(first: Question, second: Question) -> Question:
 
 
 def _size(part: Combinations) -> int:
+    """About how much memory combinations take, in lines."""
     n_lines = sum(len(lines.codes) + 1 for lines in part.lines)
     return n_lines + sum(map(len, part.uncounted)) + len(part.bad_weights.values)
 
@@ -235,16 +236,17 @@ def _joined_levels(parts: Sequence[Levels], *, is_label: bool) -> tuple[Levels, 
         return Levels(first.values, None), [np.arange(len(first.values))] * len(parts)
     pieces = [part.values if len(dtypes) == 1 else part.values.astype(object) for part in parts]
     values = _appended(pieces)
-    slots = encode_labels(values) if is_label and values.dtype == object else hashed(values)
-    place = slots.block(0, len(values)).astype(np.intp)
+    encoded = encode_labels(values) if is_label and values.dtype == object else hashed(values)
+    place = encoded.block(0, len(values)).astype(np.intp)
     ends = np.cumsum([len(part.values) for part in parts])[:-1]
-    return Levels(slots.levels(), None), np.split(place, ends)
+    return Levels(encoded.levels(), None), np.split(place, ends)
 
 
 def _appended(pieces: Sequence[pd.Index]) -> pd.Index:
+    """Values of all pieces, one after the other."""
     try:
         return pieces[0].append(list(pieces[1:]))
-    except UnicodeEncodeError:  # half a character, which Arrow cannot hold
+    except UnicodeEncodeError:  # a lone surrogate, which Arrow cannot hold
         return plain_index([value for piece in pieces for value in piece])
 
 
@@ -261,7 +263,7 @@ def _joined_lines(parts: Sequence[Lines], places: Sequence[Sequence[Codes]]) -> 
     ]
     codes, number = numbered(np.concatenate(moved))
     sums = []
-    for pieces in zip(*(part.planes for part in parts), strict=True):
+    for pieces in zip(*(part.quantities for part in parts), strict=True):
         total = np.zeros(len(codes), dtype=pieces[0].dtype)
         np.add.at(total, number, np.concatenate(pieces))
         sums.append(total)
@@ -306,26 +308,27 @@ def counts_of(
 def _counts(
     found: Combinations, question: Question, *, dropna: bool, observed: bool
 ) -> ConfusionCounts:
+    """The counts that sound combinations make."""
     bound, columns = question.bound, question.columns
-    slots = [*_slots_of(found)]
+    encoded = [*_codes_of(found)]
     n_keys = len(bound.keys)
-    for key, part in zip(bound.keys, slots, strict=False):
+    for key, part in zip(bound.keys, encoded, strict=False):
         warn_many_numbers(Key(key.name, part.levels()), part)
-    tally = _tally(found, slots, n_keys)
+    tally = _tally(found, encoded, n_keys)
     places = [slice(None)]
     if columns.is_wide:
         bound, tally, places = _with_models(bound, tally, columns)
-        slots.insert(0, _model_slots(columns))
+        encoded.insert(0, _model_codes(columns))
         n_keys += 1
     groups, place = grouped_keys(
         [key.name for key in bound.keys],
         tally.groups,
-        slots[:n_keys],
+        encoded[:n_keys],
         has_model=columns.has_models,
         dropna=dropna,
         observed=observed,
     )
-    labels, true_at, predicted_at = label_places(bound, tally, slots[n_keys:], columns)
+    labels, true_at, predicted_at = label_places(bound, tally, encoded[n_keys:], columns)
     shape = (len(groups), len(labels.values), len(labels.values))
     parts = [
         table.moved(place[at], true_at, predicted, shape)
@@ -338,19 +341,20 @@ def _counts(
 def labels_of(found: Combinations, question: Question) -> tuple[LabelSet, Codes, list[Codes]]:
     """The label set, and where the levels of truth and of each prediction stand in it."""
     _check_values(found, question)
-    tally, slots = tally_of(found, question)
-    slots = slots[len(question.bound.keys) :]
-    return label_places(question.bound, tally, slots, question.columns)
+    tally, encoded = tally_of(found, question)
+    encoded = encoded[len(question.bound.keys) :]
+    return label_places(question.bound, tally, encoded, question.columns)
 
 
-def tally_of(found: Combinations, question: Question) -> tuple[Tally, list[Slots]]:
-    """The combinations as a tally, and the slots it refers to."""
-    slots = [*_slots_of(found)]
-    return _tally(found, slots, len(question.bound.keys)), slots
+def tally_of(found: Combinations, question: Question) -> tuple[Tally, list[ColumnCodes]]:
+    """The combinations as a tally, and the codes it refers to."""
+    encoded = [*_codes_of(found)]
+    return _tally(found, encoded, len(question.bound.keys)), encoded
 
 
 def _complete(found: Combinations) -> int:
-    return int(found.lines[0].planes[0].sum())
+    """Rows that have every value."""
+    return int(found.lines[0].quantities[0].sum())
 
 
 def _missing(found: Combinations, question: Question) -> dict[Hashable, int]:
@@ -382,6 +386,7 @@ def _check_values(found: Combinations, question: Question) -> None:
 
 
 def _check_labels(found: Combinations, question: Question) -> None:
+    """Check the labels of all levels as those of a frame are."""
     truth, *predictions = (
         pd.Series(levels.values, dtype=None if levels.order is None else "category")
         for levels in found.levels[len(question.bound.keys) :]
@@ -440,42 +445,42 @@ def _rows_of(found: Combinations, at: int, n_levels: int) -> Codes:
     return total + found.uncounted[at] if found.uncounted else total
 
 
-def _slots_of(found: Combinations) -> Iterator[Slots]:
-    """Slots that stand for no rows, but for the levels of each column."""
+def _codes_of(found: Combinations) -> Iterator[ColumnCodes]:
+    """Codes that stand for no rows, but for the levels of each column."""
     n_keys = len(found.levels) - len(found.lines) - 1
     for at, levels in enumerate(found.levels):
         has_missing = at < n_keys and any((lines.codes[:, at] < 0).any() for lines in found.lines)
         order = None if levels.order is None else plain_index(levels.order)
-        yield StoredSlots(
+        yield StoredCodes(
             np.zeros(0, dtype=narrowest(1)), levels.values, has_missing=has_missing, order=order
         )
 
 
-def _tally(found: Combinations, slots: Sequence[Slots], n_keys: int) -> Tally:
-    """Slots of the keys of each group that occurs, and its cells for each prediction."""
+def _tally(found: Combinations, encoded: Sequence[ColumnCodes], n_keys: int) -> Tally:
+    """Codes of the keys of each group that occurs, and its cells for each prediction."""
     keys = np.concatenate([lines.codes[:, :n_keys] for lines in found.lines])
     groups, number = numbered(keys)
     if not n_keys:
         groups, number = np.zeros((1, 0), dtype=np.intp), np.zeros(len(keys), dtype=np.intp)
-    groups = groups + np.array([part.has_missing for part in slots[:n_keys]], dtype=np.intp)
+    groups = groups + np.array([part.has_missing for part in encoded[:n_keys]], dtype=np.intp)
     ends = np.cumsum([len(lines.codes) for lines in found.lines])[:-1]
-    n_true = slots[n_keys].size
+    n_true = encoded[n_keys].size
     tables = [
         gathered(
             (len(groups), n_true, part.size),
-            Entries(place, lines.codes[:, -2], lines.codes[:, -1], lines.planes),
+            Entries(place, lines.codes[:, -2], lines.codes[:, -1], lines.quantities),
         )
         for lines, place, part in zip(
-            found.lines, np.split(number, ends), slots[n_keys + 1 :], strict=True
+            found.lines, np.split(number, ends), encoded[n_keys + 1 :], strict=True
         )
     ]
     return Tally(groups, tuple(tables))
 
 
-def _model_slots(columns: Roles) -> Slots:
-    """Slots of a key that holds the models, in their order."""
+def _model_codes(columns: Roles) -> ColumnCodes:
+    """Codes of a key that holds the models, in their order."""
     models = plain_index(columns.predictions)
-    return StoredSlots(np.zeros(0, dtype=np.uint8), models, has_missing=False, order=models)
+    return StoredCodes(np.zeros(0, dtype=np.uint8), models, has_missing=False, order=models)
 
 
 def _with_models(bound: Bound, tally: Tally, columns: Roles) -> tuple[Bound, Tally, list[slice]]:

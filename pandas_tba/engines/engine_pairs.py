@@ -71,10 +71,12 @@ def question_of_pairs(
 
 
 def _each(n_models: int) -> Tables:
+    """One table for each model."""
     return tuple((at,) for at in range(n_models))
 
 
 def _each_two(tables: Tables) -> Tables:
+    """One table for each two models."""
     return tuple(first + second for first, second in itertools.combinations(tables, 2))
 
 
@@ -97,7 +99,7 @@ def _alone(found: Combinations, question: Question) -> tuple[Combinations, Quest
     for model in range(n_models):
         at = next(at for at, table in enumerate(question.tables) if model in table)
         column = n_keys + 1 + question.tables[at].index(model)
-        lines.append(Lines(found.lines[at].codes[:, [n_keys, column]], found.lines[at].planes))
+        lines.append(Lines(found.lines[at].codes[:, [n_keys, column]], found.lines[at].quantities))
     about = question._replace(bound=question.bound._replace(keys=[]), tables=_each(n_models))
     return replace(found, levels=found.levels[n_keys:], lines=tuple(lines)), about
 
@@ -168,8 +170,8 @@ def _pairs_in_rows(
 
 def _models_of(rows: Combinations, question: Question) -> Models:
     """The models that have rows, which all must say theirs."""
-    levels, (codes, planes) = rows.levels[0], rows.lines[0]
-    n_missing = int(planes[0][codes[:, 0] < 0].sum())
+    levels, (codes, quantities) = rows.levels[0], rows.lines[0]
+    n_missing = int(quantities[0][codes[:, 0] < 0].sum())
     check_complete("model", question.columns.model, n_missing, _complete(rows))
     found = np.unique(codes[:, 0])
     return models_in_rows(levels.values.take(found).tolist(), levels.order)
@@ -207,13 +209,13 @@ def _joint(
     n_keys, size = len(question.bound.keys), len(labels.values) + 1
     true_at, *predicted_at = places
     lines = []
-    for table, (codes, planes) in zip(question.tables, found.lines, strict=True):
+    for table, (codes, quantities) in zip(question.tables, found.lines, strict=True):
         first, second = (
             np.append(predicted_at[model], -1)[column] + 1
             for model, column in zip(table, codes.T[n_keys + 1 :], strict=True)
         )
         joint = [codes[:, :n_keys], true_at[codes[:, n_keys]], first * size + second]
-        lines.append(Lines(np.column_stack(joint), planes))
+        lines.append(Lines(np.column_stack(joint), quantities))
     if not lines:  # without rows there may be no models: count no pair then
         dtypes = (
             [np.int64] if question.bound.weights is None else [np.int64, np.float64, np.float64]
@@ -235,16 +237,18 @@ def _counts(
     dropna: bool,
     observed: bool,
 ) -> PairedCounts:
-    found, slots = tally_of(joint, question)
+    """The paired counts that joint combinations make."""
+    found, encoded = tally_of(joint, question)
     n_labels = len(labels.values)
     places = [np.arange(n_labels), *[np.arange(-1, n_labels)] * len(models.values)]
     keys = [
-        Key(key.name, part.levels()) for key, part in zip(question.bound.keys, slots, strict=False)
+        Key(key.name, part.levels())
+        for key, part in zip(question.bound.keys, encoded, strict=False)
     ]
     return counts_of_pairs(
         question.bound._replace(keys=keys),
         found,
-        slots,
+        encoded,
         models,
         labels,
         places,
@@ -255,4 +259,5 @@ def _counts(
 
 
 def _complete(found: Combinations) -> int:
-    return int(found.lines[0].planes[0].sum())
+    """Rows that have every value."""
+    return int(found.lines[0].quantities[0].sum())

@@ -11,8 +11,8 @@ import pandas as pd
 
 from pandas_tba.counts.storage import Cells
 from pandas_tba.engines.combinations import Combinations, Levels, Lines, Question, Tables
-from pandas_tba.engines.kernel import PairSlots, tally
-from pandas_tba.engines.pandas_pairs import Beside, Faults, Models, numbered_values
+from pandas_tba.engines.kernel import PairCodes, tally
+from pandas_tba.engines.pandas_pairs import Faults, Models, Pivot, numbered_values
 from pandas_tba.errors import KindError, shown
 from pandas_tba.frames.checks import (
     NO_BAD_WEIGHTS,
@@ -22,8 +22,8 @@ from pandas_tba.frames.checks import (
     own_scores,
 )
 from pandas_tba.frames.codes import (
-    Slots,
-    StoredSlots,
+    ColumnCodes,
+    StoredCodes,
     check_years,
     codes_of_indices,
     encode,
@@ -45,16 +45,16 @@ Codes = npt.NDArray[np.intp]
 class Reader(Protocol):
     """How columns of one library are read."""
 
-    def encode(self, column: Any) -> Slots:
-        """Slots of the values, which are keys."""
+    def encode(self, column: Any) -> ColumnCodes:
+        """Codes of the values, which are keys."""
 
-    def labels(self, column: Any) -> Slots:
-        """Slots of the values, which are labels."""
+    def labels(self, column: Any) -> ColumnCodes:
+        """Codes of the values, which are labels."""
 
     def numbers(self, column: Any) -> FloatArray | None:
         """Values as float of their precision, missing ones NaN; None where they are no numbers."""
 
-    def lacks(self, column: Any) -> Mask:
+    def is_missing_in(self, column: Any) -> Mask:
         """Whether each value is missing."""
 
     def kept(self, column: Any, rows: Mask) -> Any:
@@ -76,7 +76,7 @@ class PandasReader:
             return None
 
     @staticmethod
-    def lacks(column: Any) -> Mask:
+    def is_missing_in(column: Any) -> Mask:
         """Whether each value is missing."""
         return np.asarray(column.isna())
 
@@ -97,16 +97,16 @@ class ArrowReader:
         self._declared = declared
         self._known: dict[Hashable, tuple[Any, pd.Index, npt.NDArray[np.intp] | None]] = {}
 
-    def encode(self, column: Any) -> Slots:
-        """Slots of the values."""
+    def encode(self, column: Any) -> ColumnCodes:
+        """Codes of the values."""
         import pyarrow as pa
 
         name, array = column
         if not pa.types.is_dictionary(array.type):
-            return arrow_slots(name, array)
+            return arrow_codes(name, array)
         if name not in self._known or not self._known[name][0].equals(array.dictionary):
             self._known[name] = (array.dictionary, *_levels(array.dictionary))
-        return _dictionary_slots(array, *self._known[name][1:], is_declared=name in self._declared)
+        return _dictionary_codes(array, *self._known[name][1:], is_declared=name in self._declared)
 
     labels = encode
 
@@ -114,7 +114,7 @@ class ArrowReader:
         """Values as float of their precision, missing ones NaN; None where they are no numbers."""
         return _arrow_numbers(column[1])
 
-    def lacks(self, column: Any) -> Mask:
+    def is_missing_in(self, column: Any) -> Mask:
         """Whether each value is missing."""
         import pyarrow as pa
 
@@ -153,36 +153,39 @@ def cases_of_pandas(
     The question is about rows: its first key is the model, its last one says which case they are.
     """
     rows, reader = _rows_of_pandas(frame, question), PandasReader()
-    all_slots, lacks = _lacking(rows, _label_slots(rows, question, reader, set()), question, reader)
-    rows, all_slots = _complete(rows, all_slots, lacks, reader)
+    all_encoded, is_missing_in = _missing_in(
+        rows, _label_codes(rows, question, reader, set()), question, reader
+    )
+    rows, all_encoded = _complete(rows, all_encoded, is_missing_in, reader)
     case, _ = numbered_values(rows.keys[-1])
     known = case >= 0
     model, *keys, row = (key[known] for key in rows.keys)
-    truth, predicted = (_stored(part, rows.n_rows, known) for part in all_slots)
+    truth, predicted = (_stored(part, rows.n_rows, known) for part in all_encoded)
     codes, found = numbered_values(model)
-    beside = Beside.of(row, case[known], models.places(found)[codes])
-    n_cases, n_known = int(beside.is_first.sum()), len(row)
+    pivot = Pivot.of(row, case[known], models.places(found)[codes])
+    n_cases, n_known = int(pivot.is_first.sum()), len(row)
     constant, weights = [truth.block(0, n_known), *keys], None
     if rows.weights is not None:
         of_rows = rows.weights.to_numpy(dtype=np.float64)[known]
         constant.append(of_rows)
-        weights = of_rows[beside.is_first]
-    faults = beside.faults(constant, models)
+        weights = of_rows[pivot.is_first]
+    faults = pivot.faults(constant, models)
     dtype = np.dtype(narrowest(predicted.size + 1))
     scored = predicted.block(0, n_known).astype(dtype)
     levels, order = predicted.levels(), predicted.order
     predictions = [
-        StoredSlots(codes, levels, has_missing=True, order=order)
-        for codes in beside.table(scored, len(models.values), np.iinfo(dtype).max)
+        StoredCodes(codes, levels, has_missing=True, order=order)
+        for codes in pivot.table(scored, len(models.values), np.iinfo(dtype).max)
     ]
-    first = beside.is_first
-    slots = [_stored(truth, n_known, first), *predictions]
-    key_slots = [encode(key[first]) for key in keys]
-    of_all, lines = _tallied(key_slots, slots, cases.tables, n_cases, weights)
+    first = pivot.is_first
+    encoded = [_stored(truth, n_known, first), *predictions]
+    encoded_keys = [encode(key[first]) for key in keys]
+    of_all, lines = _tallied(encoded_keys, encoded, cases.tables, n_cases, weights)
     return Combinations(of_all, lines, n_cases, {}), faults._replace(no_row=int((~known).sum()))
 
 
 def _rows_of_pandas(frame: pd.DataFrame, question: Question) -> Rows:
+    """The columns of a question in a pandas frame."""
     form = plain if question.columns.has_scores else normal
     keys = [key.values for key in group_keys(frame, question.by)]
     if question.columns.model is not None:
@@ -200,38 +203,40 @@ def _rows_of_pandas(frame: pd.DataFrame, question: Question) -> Rows:
 def combinations_of_rows(rows: Rows, question: Question, reader: Reader) -> Combinations:
     """Combinations of the rows that have every label, score and weight."""
     columns, no_numbers = question.columns, set[Hashable]()
-    slots = _label_slots(rows, question, reader, no_numbers)
-    slots, lacks = _lacking(rows, slots, question, reader)
-    is_error = bool(lacks) and columns.missing == "raise"
-    counted, slots = (rows, slots) if is_error else _complete(rows, slots, lacks, reader)
+    encoded = _label_codes(rows, question, reader, no_numbers)
+    encoded, is_missing_in = _missing_in(rows, encoded, question, reader)
+    is_error = bool(is_missing_in) and columns.missing == "raise"
+    counted, encoded = (
+        (rows, encoded) if is_error else _complete(rows, encoded, is_missing_in, reader)
+    )
     weights, bad = None, NO_BAD_WEIGHTS
     if counted.weights is not None:
         weights = _numbers(columns.sample_weight, counted.weights, reader, no_numbers)
         weights, bad = _valid(weights)
     uncounted: tuple[Codes, ...] = ()
     if is_error:
-        levels, lines, uncounted = _uncounted(slots, question, rows.n_rows)
+        levels, lines, uncounted = _uncounted(encoded, question, rows.n_rows)
     else:
         keys = [reader.encode(key) for key in counted.keys]
-        levels, lines = _tallied(keys, slots, question.tables, counted.n_rows, weights)
-    n_missing = {name: int(lacking.sum()) for name, lacking in lacks.items()}
+        levels, lines = _tallied(keys, encoded, question.tables, counted.n_rows, weights)
+    n_missing = {name: int(lacking.sum()) for name, lacking in is_missing_in.items()}
     return Combinations(
         levels, lines, rows.n_rows, n_missing, bad, frozenset(no_numbers), uncounted
     )
 
 
-def _label_slots(
+def _label_codes(
     rows: Rows, question: Question, reader: Reader, no_numbers: set[Hashable]
-) -> list[Slots]:
-    """Slots of truth and predictions."""
-    columns, slots = question.columns, [reader.labels(rows.truth)]
+) -> list[ColumnCodes]:
+    """Codes of truth and predictions."""
+    columns, encoded = question.columns, [reader.labels(rows.truth)]
     for name, column in zip(columns.predictions, rows.predictions, strict=True):
         if not columns.has_scores:
-            slots.append(reader.labels(column))
+            encoded.append(reader.labels(column))
         else:
             values = _numbers(name, column, reader, no_numbers)
-            slots.append(scored(values, columns.threshold))
-    return slots
+            encoded.append(scored(values, columns.threshold))
+    return encoded
 
 
 def _numbers(name: Hashable, column: Any, reader: Reader, no_numbers: set[Hashable]) -> FloatArray:
@@ -239,53 +244,53 @@ def _numbers(name: Hashable, column: Any, reader: Reader, no_numbers: set[Hashab
     values = reader.numbers(column)
     if values is None:
         no_numbers.add(name)
-        values = np.where(reader.lacks(column), np.nan, 0.0)
+        values = np.where(reader.is_missing_in(column), np.nan, 0.0)
     return values
 
 
-def _lacking(
-    rows: Rows, slots: list[Slots], question: Question, reader: Reader
-) -> tuple[list[Slots], dict[Hashable, Mask]]:
-    """The slots, looked through where values are missing, and which rows lack them by column."""
-    lacks, slots = {}, [*slots]
+def _missing_in(
+    rows: Rows, encoded: list[ColumnCodes], question: Question, reader: Reader
+) -> tuple[list[ColumnCodes], dict[Hashable, Mask]]:
+    """The codes, looked through where values are missing, and which rows lack them by column."""
+    is_missing_in, encoded = {}, [*encoded]
     for at, (name, _) in enumerate(question.bound.labelled()):
-        if slots[at].has_missing:
-            slots[at], codes = of_all_rows(slots[at], rows.n_rows)
-            lacks[name] = codes == 0
-    if rows.weights is not None and (missing := reader.lacks(rows.weights)).any():
-        lacks[question.columns.sample_weight] = missing
-    return slots, lacks
+        if encoded[at].has_missing:
+            encoded[at], codes = of_all_rows(encoded[at], rows.n_rows)
+            is_missing_in[name] = codes == 0
+    if rows.weights is not None and (missing := reader.is_missing_in(rows.weights)).any():
+        is_missing_in[question.columns.sample_weight] = missing
+    return encoded, is_missing_in
 
 
 def _complete(
-    rows: Rows, slots: list[Slots], lacks: dict[Hashable, Mask], reader: Reader
-) -> tuple[Rows, list[Slots]]:
-    """Keys, weights and slots of the rows that lack nothing; the labels of all."""
-    if not lacks:
-        return rows, slots
-    kept = ~np.logical_or.reduce([*lacks.values()])
+    rows: Rows, encoded: list[ColumnCodes], is_missing_in: dict[Hashable, Mask], reader: Reader
+) -> tuple[Rows, list[ColumnCodes]]:
+    """Keys, weights and codes of the rows that lack nothing; the labels of all."""
+    if not is_missing_in:
+        return rows, encoded
+    kept = ~np.logical_or.reduce([*is_missing_in.values()])
     complete = rows._replace(
         keys=[reader.kept(key, kept) for key in rows.keys],
         weights=None if rows.weights is None else reader.kept(rows.weights, kept),
         n_rows=int(kept.sum()),
     )
-    return complete, [_stored(part, rows.n_rows, kept) for part in slots]
+    return complete, [_stored(part, rows.n_rows, kept) for part in encoded]
 
 
 def _tallied(
-    keys: Sequence[Slots],
-    slots: Sequence[Slots],
+    keys: Sequence[ColumnCodes],
+    encoded: Sequence[ColumnCodes],
     tables: Tables,
     n_rows: int,
     weights: FloatArray | None = None,
 ) -> tuple[tuple[Levels, ...], tuple[Lines, ...]]:
     """Levels of keys, truth and predictions, and the lines of each table."""
-    truth, *predictions = slots
+    truth, *predictions = encoded
     is_paired = any(len(table) > 1 for table in tables)
     if is_paired:
         predictions = [_stored(part, n_rows) for part in predictions]
     sides = [[predictions[at] for at in table] for table in tables]
-    asked = [part[0] if len(part) == 1 else PairSlots(part, n_rows) for part in sides]
+    asked = [part[0] if len(part) == 1 else PairCodes(part, n_rows) for part in sides]
     found, used = tally(keys, truth, asked, n_rows, weights)
     shared, counted = used[: len(keys) + 1], used[len(keys) + 1 :]
     groups = found.groups - np.array([part.has_missing for part in shared[:-1]], dtype=np.intp)
@@ -297,46 +302,48 @@ def _tallied(
     return tuple(Levels(part.levels(), part.declared()) for part in held), lines
 
 
-def _lines(cells: Cells, groups: Codes, sides: Sequence[Slots], counted: Slots) -> Lines:
+def _lines(
+    cells: Cells, groups: Codes, sides: Sequence[ColumnCodes], counted: ColumnCodes
+) -> Lines:
     """The cells one by one; where two sides were counted as one they are taken apart."""
-    group, truth, predicted, planes = cells.entries()
+    group, truth, predicted, quantities = cells.entries()
     columns = [predicted]
     if len(sides) == 2:
         # as wide integers: the levels may be unsigned, and a missing one is -1 below
         pair = np.asarray(counted.levels(), dtype=np.intp)[predicted]
         columns = [*np.divmod(pair, sides[1].size)]
     codes = [column - side.has_missing for column, side in zip(columns, sides, strict=True)]
-    return Lines(np.column_stack([groups[group], truth, *codes]), planes)
+    return Lines(np.column_stack([groups[group], truth, *codes]), quantities)
 
 
 def _uncounted(
-    slots: list[Slots], question: Question, n_rows: int
+    encoded: list[ColumnCodes], question: Question, n_rows: int
 ) -> tuple[tuple[Levels, ...], tuple[Lines, ...], tuple[Codes, ...]]:
     """No lines, but the rows of each label: all that is asked where missing values are an error."""
     n_keys = len(question.bound.keys)
     levels, uncounted = [Levels(pd.Index([]), None)] * n_keys, []
-    for part, codes in (of_all_rows(part, n_rows) for part in slots):
+    for part, codes in (of_all_rows(part, n_rows) for part in encoded):
         rows = np.bincount(codes.astype(np.intp), minlength=part.size)
         levels.append(Levels(part.levels(), part.declared()))
         uncounted.append(rows[part.has_missing :])
     dtypes = [np.intp] if question.bound.weights is None else [np.intp, np.float64, np.float64]
-    planes = tuple(np.zeros(0, dtype=dtype) for dtype in dtypes)
+    quantities = tuple(np.zeros(0, dtype=dtype) for dtype in dtypes)
     lines = tuple(
-        Lines(np.zeros((0, n_keys + 1 + len(table)), dtype=np.intp), planes)
+        Lines(np.zeros((0, n_keys + 1 + len(table)), dtype=np.intp), quantities)
         for table in question.tables
     )
     return tuple(levels), lines, tuple(uncounted)
 
 
-def _stored(part: Slots, n_rows: int, rows: Any = slice(None)) -> Slots:
-    """Slots of some rows that miss nothing, in memory; levels of the others stay known."""
-    if isinstance(part, StoredSlots) and isinstance(rows, slice):
+def _stored(part: ColumnCodes, n_rows: int, rows: Any = slice(None)) -> ColumnCodes:
+    """Codes of some rows that miss nothing, in memory; levels of the others stay known."""
+    if isinstance(part, StoredCodes) and isinstance(rows, slice):
         return part
     part, codes = of_all_rows(part, n_rows)
     codes = codes[rows] - codes.dtype.type(part.has_missing)
     levels = part.levels()
     order = levels if part.order is not None else None
-    return StoredSlots(codes, levels, has_missing=False, order=order)
+    return StoredCodes(codes, levels, has_missing=False, order=order)
 
 
 def _valid(weights: FloatArray) -> tuple[FloatArray, BadWeights]:
@@ -369,8 +376,8 @@ def joined(chunks: Any) -> Any:
     return chunks.unify_dictionaries().combine_chunks()
 
 
-def arrow_slots(name: Hashable, array: Any) -> Slots:
-    """Slots of an Arrow array; missing are nulls and NaN."""
+def arrow_codes(name: Hashable, array: Any) -> ColumnCodes:
+    """Codes of an Arrow array; missing are nulls and NaN."""
     import pyarrow as pa
 
     kind = array.type
@@ -378,7 +385,7 @@ def arrow_slots(name: Hashable, array: Any) -> Slots:
         return encode(pd.Series(array.to_pylist(), name=name, dtype=object))
     if pa.types.is_boolean(kind):
         codes = array.cast(pa.uint8()).fill_null(255).to_numpy()
-        return StoredSlots(codes, [False, True], has_missing=array.null_count > 0)
+        return StoredCodes(codes, [False, True], has_missing=array.null_count > 0)
     if pa.types.is_integer(kind) and not array.null_count:
         return encode(array.to_numpy())
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.time64("ns"):
@@ -393,7 +400,7 @@ def arrow_slots(name: Hashable, array: Any) -> Slots:
             return encode(array.to_pandas())
         if pa.types.is_date(kind) or getattr(kind, "tz", None):
             check_years(name, pd.Index(pd.arrays.ArrowExtensionArray(array.dictionary)))
-    return _dictionary_slots(array, *_levels(array.dictionary))
+    return _dictionary_codes(array, *_levels(array.dictionary))
 
 
 def _durations(name: Hashable, array: Any) -> Any:
@@ -428,17 +435,18 @@ def _levels(dictionary: Any) -> tuple[pd.Index, npt.NDArray[np.intp] | None]:
     return (entries, None) if same else (plain_index(found), np.append(place, -1))
 
 
-def _dictionary_slots(
+def _dictionary_codes(
     array: Any,
     levels: pd.Index,
     place: npt.NDArray[np.intp] | None,
     *,
     is_declared: bool = False,
-) -> Slots:
+) -> ColumnCodes:
+    """Codes of an Arrow dictionary over levels known before."""
     codes = codes_of_indices(array.indices)
     if place is not None:
         codes = place[codes]
-    return StoredSlots(
+    return StoredCodes(
         codes.astype(narrowest(len(levels) + 1)),
         levels,
         has_missing=bool(len(codes) and codes.min() < 0),
@@ -447,6 +455,7 @@ def _dictionary_slots(
 
 
 def _arrow_numbers(array: Any) -> FloatArray | None:
+    """An Arrow array as floats, or None where it holds no numbers."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(array.type):

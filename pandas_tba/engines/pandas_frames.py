@@ -16,7 +16,7 @@ from pandas_tba.counts.storage import stacked
 from pandas_tba.engines.kernel import Tally, tally
 from pandas_tba.errors import InputError, KindError, check_flag, shown
 from pandas_tba.frames.checks import check_labels, missing_error, own_scores, weight_values
-from pandas_tba.frames.codes import Slots, encode, encode_all, scored
+from pandas_tba.frames.codes import ColumnCodes, encode, encode_all, scored
 from pandas_tba.frames.columns import Columns, Roles
 from pandas_tba.frames.labels import (
     LabelSet,
@@ -64,23 +64,24 @@ def count_frame(
 def _counted(
     frame: pd.DataFrame, columns: Roles, *, by: Any, dropna: bool, observed: bool
 ) -> ConfusionCounts:
-    bound, slots, missing = complete_rows(frame, columns, by)
+    """Counts of a frame whose arguments were checked."""
+    bound, encoded, missing = complete_rows(frame, columns, by)
     weights = None if bound.weights is None else weight_values(*bound.weights)
-    key_slots = encode_all([key.values for key in bound.keys])
-    for key, part in zip(bound.keys, key_slots, strict=True):
+    encoded_keys = encode_all([key.values for key in bound.keys])
+    for key, part in zip(bound.keys, encoded_keys, strict=True):
         if part.size > MANY_NUMBERS:
             warn_many_numbers(key, part)
-    found, used = tally(key_slots, slots[0], slots[1:], bound.n_rows, weights)
-    key_slots, slots = used[: len(key_slots)], used[len(key_slots) :]
+    found, used = tally(encoded_keys, encoded[0], encoded[1:], bound.n_rows, weights)
+    encoded_keys, encoded = used[: len(encoded_keys)], used[len(encoded_keys) :]
     groups, place = grouped_keys(
         [key.name for key in bound.keys],
         found.groups,
-        key_slots,
+        encoded_keys,
         has_model=columns.model is not None,
         dropna=dropna,
         observed=observed,
     )
-    labels, true_at, predicted_at = label_places(bound, found, slots, columns)
+    labels, true_at, predicted_at = label_places(bound, found, encoded, columns)
     shape = (len(groups.codes), len(labels.values), len(labels.values))
     parts = [
         table.moved(place, true_at, at, shape)
@@ -113,6 +114,7 @@ def count_arrays(
 
 
 def _column(name: str, values: Any) -> pd.Series:
+    """One column of an array or list; InputError for anything else."""
     values = pandas_column(values)
     try:
         column = plain_series(values)
@@ -127,6 +129,7 @@ def _column(name: str, values: Any) -> pd.Series:
 
 
 def _shape_of(values: Any) -> str:
+    """The shape of what is no column, in words."""
     try:
         return f"shape {np.shape(values)}"
     except ValueError:  # of lists of several lengths
@@ -135,20 +138,20 @@ def _shape_of(values: Any) -> str:
 
 def complete_rows(
     frame: pd.DataFrame, columns: Roles, by: Any
-) -> tuple[Bound, list[Slots], dict[Hashable, int]]:
-    """The bound columns of rows that have every value, their slots, and what was missing."""
+) -> tuple[Bound, list[ColumnCodes], dict[Hashable, int]]:
+    """The bound columns of rows that have every value, their codes, and what was missing."""
     bound = bound_columns(frame, columns, by)
-    slots = _encoded(bound, columns)  # refuses what is no label, before labels are looked at
-    if not all(part.is_plain for part in slots):
+    encoded = _encoded(bound, columns)  # refuses what is no label, before labels are looked at
+    if not all(part.is_plain for part in encoded):
         check_labels(columns, bound.truth[1], bound.predictions)
-    missing = _missing(bound, slots)
+    missing = _missing(bound, encoded)
     if missing:
-        bound, slots = _complete(bound, missing, columns)
-    return bound, slots, missing
+        bound, encoded = _complete(bound, missing, columns)
+    return bound, encoded, missing
 
 
-def _encoded(bound: Bound, columns: Roles) -> list[Slots]:
-    """Slots of truth and predictions."""
+def _encoded(bound: Bound, columns: Roles) -> list[ColumnCodes]:
+    """Codes of truth and predictions."""
     if not columns.has_scores:
         return encode_all([bound.truth[1], *bound.predictions.values()])
     return [
@@ -160,15 +163,15 @@ def _encoded(bound: Bound, columns: Roles) -> list[Slots]:
     ]
 
 
-def _missing(bound: Bound, slots: Sequence[Slots]) -> dict[Hashable, int]:
+def _missing(bound: Bound, encoded: Sequence[ColumnCodes]) -> dict[Hashable, int]:
     """Rows without a label, score or weight, for each column that has such rows."""
     missing = (
         {
             name: int(column.isna().sum())
-            for (name, column), part in zip(bound.labelled(), slots, strict=True)
+            for (name, column), part in zip(bound.labelled(), encoded, strict=True)
             if part.has_missing
         }
-        if any(part.has_missing for part in slots)
+        if any(part.has_missing for part in encoded)
         else {}
     )
     if bound.weights is not None and bound.weights[1].isna().any():
@@ -178,13 +181,13 @@ def _missing(bound: Bound, slots: Sequence[Slots]) -> dict[Hashable, int]:
 
 def _complete(
     bound: Bound, missing: dict[Hashable, int], columns: Roles
-) -> tuple[Bound, list[Slots]]:
+) -> tuple[Bound, list[ColumnCodes]]:
     """Only the rows that have every value, so that models stay comparable."""
     if columns.missing == "raise":
         raise missing_error(missing, bound.n_rows, columns, dict(bound.labelled()))
     named = [*bound.labelled(), *([] if bound.weights is None else [bound.weights])]
-    lacks = [column.isna().to_numpy() for name, column in named if name in missing]
-    bound = bound.at(~np.logical_or.reduce(lacks))
+    is_missing = [column.isna().to_numpy() for name, column in named if name in missing]
+    bound = bound.at(~np.logical_or.reduce(is_missing))
     return bound, _encoded(bound, columns)
 
 
@@ -205,9 +208,9 @@ def _with_models(groups: Groups, columns: Roles) -> Groups:
 
 
 def label_places(
-    bound: Bound, found: Tally, slots: Sequence[Slots], columns: Roles
+    bound: Bound, found: Tally, encoded: Sequence[ColumnCodes], columns: Roles
 ) -> tuple[LabelSet, Codes, list[Codes]]:
-    """The label set, and where the slots of truth and of each prediction stand in it.
+    """The label set, and where the codes of truth and of each prediction stand in it.
 
     Counts are permuted so that two columns with different levels agree, never the rows.
     """
@@ -217,7 +220,7 @@ def label_places(
         *(table.rows_of_predicted() for table in tables),
     ]
     at = [np.flatnonzero(total) for total in rows]
-    held = [part.observed(places) for part, places in zip(slots, at, strict=True)]
+    held = [part.observed(places) for part, places in zip(encoded, at, strict=True)]
     observed = [
         Observed(name, values, total[places].tolist(), order)
         for name, places, total, (values, order) in zip(

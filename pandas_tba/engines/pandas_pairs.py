@@ -14,11 +14,11 @@ import pandas as pd
 from pandas_tba.counts.groups import Groups, grouped_keys
 from pandas_tba.counts.paired import JointCells, PairedCounts, joined_cells, no_cells
 from pandas_tba.counts.storage import ROWS, Cells
-from pandas_tba.engines.kernel import PairSlots, Tally, tally
+from pandas_tba.engines.kernel import PairCodes, Tally, tally
 from pandas_tba.engines.pandas_frames import complete_rows, label_places
 from pandas_tba.errors import InputError, counted, listed, shown
 from pandas_tba.frames.checks import weight_values
-from pandas_tba.frames.codes import Slots, StoredSlots, encode, narrowest, normal
+from pandas_tba.frames.codes import ColumnCodes, StoredCodes, encode, narrowest, normal
 from pandas_tba.frames.columns import Columns, Roles
 from pandas_tba.frames.labels import LabelSet
 from pandas_tba.frames.lookup import Bound, check_frame, column_of, warn_many_numbers
@@ -53,15 +53,15 @@ def pair_frame(
     check_models(roles, row)
     if row is not None:
         by = with_row(by, column_of(check_frame(frame), "row", row))
-    bound, slots, _ = complete_rows(frame, roles, by)
+    bound, encoded, _ = complete_rows(frame, roles, by)
     check_keys(bound)
     if bound.weights is not None:
         bound = bound._replace(weights=(bound.weights[0], weight_values(*bound.weights)))
-    found, slots = tally([], slots[0], slots[1:], bound.n_rows)
-    labels, true_at, predicted_at = label_places(bound, found, slots, roles)
+    found, encoded = tally([], encoded[0], encoded[1:], bound.n_rows)
+    labels, true_at, predicted_at = label_places(bound, found, encoded, roles)
     at = [true_at, *predicted_at]
     n_labels = len(labels.values)
-    coded = [_coded(*each, n_labels, bound.n_rows) for each in zip(slots, at, strict=True)]
+    coded = [_coded(*each, n_labels, bound.n_rows) for each in zip(encoded, at, strict=True)]
     if row is None:
         cases = _Cases(bound, models_in_columns(roles), coded)
     else:
@@ -127,9 +127,9 @@ class _Coded(NamedTuple):
     codes: Array
     place: Codes
 
-    def slots(self) -> Slots:
-        """The codes as slots of so many levels."""
-        return StoredSlots(self.codes, range(len(self.place)), has_missing=False)
+    def encoded(self) -> ColumnCodes:
+        """The codes as codes of so many levels."""
+        return StoredCodes(self.codes, range(len(self.place)), has_missing=False)
 
 
 class _Cases(NamedTuple):
@@ -140,10 +140,10 @@ class _Cases(NamedTuple):
     labels: list[_Coded]
 
 
-def _coded(slots: Slots, place: Codes, n_labels: int, n_rows: int) -> _Coded:
+def _coded(encoded: ColumnCodes, place: Codes, n_labels: int, n_rows: int) -> _Coded:
     """The labels of all rows; codes far more than the labels would make the tables too large."""
-    codes = slots.block(0, n_rows)
-    if slots.size <= n_labels:
+    codes = encoded.block(0, n_rows)
+    if encoded.size <= n_labels:
         return _Coded(codes.astype(narrowest(n_labels), copy=False), place)
     return _Coded(place.astype(narrowest(n_labels))[codes], np.arange(n_labels))
 
@@ -167,18 +167,18 @@ def _long_cases(bound: Bound, columns: Roles, labels: list[_Coded]) -> _Cases:
     for argument, column, codes in (("model", columns.model, scorer), ("row", row.name, case)):
         check_complete(argument, column, int((codes < 0).sum()), bound.n_rows)
     models = models_in_rows(found.tolist(), encode(model.values).declared())
-    beside = Beside.of(row.values, case, models.places(found)[scorer])
+    pivot = Pivot.of(row.values, case, models.places(found)[scorer])
     constant = [truth.codes, *(key.values for key in keys)]
     constant += [] if bound.weights is None else [bound.weights[1]]
-    check_cases(beside.faults(constant, models), row.name, models, bound.n_rows, len(keys))
+    check_cases(pivot.faults(constant, models), row.name, models, bound.n_rows, len(keys))
     unscored = len(predicted.place)
     codes = predicted.codes.astype(narrowest(unscored + 1), copy=False)
     place = np.append(predicted.place, -1)
-    of_models = beside.table(codes, len(models.values), unscored)
+    of_models = pivot.table(codes, len(models.values), unscored)
     return _Cases(
-        bound._replace(keys=keys).at(beside.is_first),
+        bound._replace(keys=keys).at(pivot.is_first),
         models,
-        [truth._replace(codes=truth.codes[beside.is_first])]
+        [truth._replace(codes=truth.codes[pivot.is_first])]
         + [_Coded(held, place) for held in of_models],
     )
 
@@ -233,7 +233,7 @@ def one_fault(faults: Sequence[Fault]) -> Fault:
     return found[in_order(found)[0]]._replace(number=number)
 
 
-class Beside(NamedTuple):
+class Pivot(NamedTuple):
     """Rows of models beside each other: the case and the model of each row (N,), all known."""
 
     row: pd.Series
@@ -242,7 +242,7 @@ class Beside(NamedTuple):
     is_first: Mask
 
     @classmethod
-    def of(cls, row: pd.Series, case: Codes, scorer: Codes) -> Beside:
+    def of(cls, row: pd.Series, case: Codes, scorer: Codes) -> Pivot:
         """Cases are numbered in the order of their first rows."""
         return cls(row, case, scorer, ~pd.Series(case).duplicated().to_numpy())
 
@@ -309,18 +309,18 @@ def _paired(
     cases: _Cases, labels: LabelSet, n_missing: int, *, dropna: bool, observed: bool
 ) -> PairedCounts:
     """Count the labels of each two models by group and true label."""
-    bound, (truth, *predicted) = cases.bound, [column.slots() for column in cases.labels]
+    bound, (truth, *predicted) = cases.bound, [column.encoded() for column in cases.labels]
     # without rows there may be no models: count no pair then
     of_models = predicted or [truth, truth]
-    pairs = [PairSlots(pair, bound.n_rows) for pair in itertools.combinations(of_models, 2)]
+    pairs = [PairCodes(pair, bound.n_rows) for pair in itertools.combinations(of_models, 2)]
     weights = None if bound.weights is None else bound.weights[1]
     keys = [encode(key.values) for key in bound.keys]
-    found, slots = tally(keys, truth, pairs, bound.n_rows, weights)
+    found, encoded = tally(keys, truth, pairs, bound.n_rows, weights)
     places = [column.place for column in cases.labels]
     return counts_of_pairs(
         bound,
         found,
-        slots,
+        encoded,
         cases.models,
         labels,
         places,
@@ -333,7 +333,7 @@ def _paired(
 def counts_of_pairs(
     bound: Bound,
     found: Tally,
-    slots: Sequence[Slots],
+    encoded: Sequence[ColumnCodes],
     models: Models,
     labels: LabelSet,
     places: Sequence[Codes],
@@ -344,10 +344,10 @@ def counts_of_pairs(
 ) -> PairedCounts:
     """Counts of cases by keys, true label and the labels that each two models predicted.
 
-    ``places`` say where the slots of truth and of each model stand in the label set, -1 where the
-    model has not scored the case; the slots of a pair are those of both, the second running faster.
+    ``places`` say where the codes of truth and of each model stand in the label set, -1 where the
+    model has not scored the case; the codes of a pair are those of both, the second running faster.
     """
-    keys = slots[: len(bound.keys)]
+    keys = encoded[: len(bound.keys)]
     for key, part in zip(bound.keys, keys, strict=True):
         warn_many_numbers(key, part)
     groups, place = grouped_keys(
@@ -361,7 +361,7 @@ def counts_of_pairs(
     pairs = list(itertools.combinations(range(len(models.values)), 2))
     n_groups, n_labels = len(pairs) * len(groups), len(labels.values)
     unpaired = np.zeros(n_groups, dtype=np.int64)
-    (truth, *fused), (true_at, *predicted_at) = slots[len(keys) :], places
+    (truth, *fused), (true_at, *predicted_at) = encoded[len(keys) :], places
     parts = [no_cells(found.tables[0])]  # without rows there may be no pair
     for at, (pair, table) in enumerate(zip(pairs, found.tables, strict=False)):
         stand = [true_at, *(predicted_at[model] for model in pair)]
@@ -370,7 +370,7 @@ def counts_of_pairs(
         joint = joint._replace(group=place[joint.group] + at * len(groups))
         scored = (joint.first >= 0) + 1 * (joint.second >= 0)
         only_one = joint.among(scored == 1)
-        np.add.at(unpaired, only_one.group, only_one.planes[ROWS])
+        np.add.at(unpaired, only_one.group, only_one.quantities[ROWS])
         parts.append(joint.among(scored == 2))
     return PairedCounts(
         joined_cells(parts).gather(n_groups, n_labels),
@@ -381,14 +381,16 @@ def counts_of_pairs(
     )
 
 
-def _joint_cells(table: Cells, slots: Sequence[Slots], places: Sequence[Codes]) -> JointCells:
+def _joint_cells(
+    table: Cells, encoded: Sequence[ColumnCodes], places: Sequence[Codes]
+) -> JointCells:
     """The cells of a table that hold rows, their labels by place; groups stay as they are."""
-    (truth, pair), (true_at, first_at, second_at) = slots, places
-    group, at_truth, at_pair, planes = table.entries()
+    (truth, pair), (true_at, first_at, second_at) = encoded, places
+    group, at_truth, at_pair, quantities = table.entries()
     codes = np.asarray(pair.levels().take(at_pair), dtype=np.intp)
     first, second = np.divmod(codes, max(len(second_at), 1))
     true = true_at[np.asarray(truth.levels().take(at_truth), dtype=np.intp)]
-    return JointCells(group, true, first_at[first], second_at[second], planes)
+    return JointCells(group, true, first_at[first], second_at[second], quantities)
 
 
 def _with_pairs(groups: Groups, models: Models, pairs: list[tuple[int, int]]) -> Groups:

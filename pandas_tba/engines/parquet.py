@@ -61,6 +61,7 @@ def combinations_of_parquet(
 
 
 def _unreadable(what: str, fault: Exception) -> InputError:
+    """The error for a file or row group that cannot be read."""
     reason = (str(fault).splitlines() or [type(fault).__name__])[0].rstrip(". ")
     reason = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}..."
     return InputError(
@@ -111,6 +112,7 @@ def _no_folders(source: Any) -> InputError | None:
 
 
 def _is_folder(path: str | Path) -> bool:
+    """Whether a path is that of a folder."""
     try:
         return Path(path).is_dir()
     except OSError:  # too long for a name
@@ -118,6 +120,7 @@ def _is_folder(path: str | Path) -> bool:
 
 
 def _files(dataset: Any) -> list[File]:
+    """The files of a dataset, with the values of their partition keys."""
     import pyarrow.dataset as ds
 
     check_files(dataset)
@@ -174,6 +177,7 @@ def _read(files: list[File], names: list[str], texts: list[str], schema: Any) ->
 
 
 def _row_group(file: File, held: Any, at: int, names: list[str]) -> Iterator[Any]:
+    """Record batches of one row group; InputError names it where it cannot be read."""
     from pyarrow import ArrowException
 
     try:

@@ -85,6 +85,7 @@ def cases_of_partitions(
 def _cases_together(
     parts: list[tuple[Combinations, Faults]], question: Question
 ) -> tuple[Combinations, Faults]:
+    """Cases and faults of all parts; no case lies in two."""
     found, faults = zip(*parts, strict=True)
     return together(found, question), faults_together(faults)
 
@@ -102,6 +103,7 @@ def _by_case(frame: Any, row: Hashable) -> Any:
 
 
 def _placed(part: pd.DataFrame, row: Hashable, name: str) -> pd.DataFrame:
+    """A part with the number of the place to which each case goes."""
     return part.assign(**{name: _places(part[row])})
 
 
@@ -115,6 +117,7 @@ def _places(column: pd.Series) -> FloatArray:
 
 
 def _place(value: Any) -> int:
+    """A number that equal values share on every machine."""
     if not isinstance(value, str):
         value = str(
             hash(value) if isinstance(value, Number) else value

@@ -23,7 +23,7 @@ from pandas_tba.engines.combinations import (
     Question,
     not_a_frame,
 )
-from pandas_tba.engines.memory import arrow_slots, joined
+from pandas_tba.engines.memory import arrow_codes, joined
 from pandas_tba.engines.pandas_pairs import Fault, Faults, Models, one_fault
 from pandas_tba.errors import KindError, shown
 from pandas_tba.frames.checks import (
@@ -114,6 +114,7 @@ def _without_rows(schema: Any) -> pd.DataFrame:
 
 
 def _dtype(kind: Any) -> Any:
+    """The dtype that pandas has for a type of narwhals."""
     import narwhals.stable.v2 as nw
 
     if isinstance(kind, nw.Enum):
@@ -168,12 +169,14 @@ def combinations_of_query(query: Query) -> Combinations:
         rows = _numbers(answer, "rows", np.int64)
         for field, column in zip(part, place.T, strict=True):
             missing[fields[field][0]] = int(rows[column < 0].sum())
-        planes = [rows]
+        quantities = [rows]
         if bound.weights is not None:
-            planes += [_numbers(answer, plane, np.float64) for plane in ("weight", "squared")]
+            quantities += [
+                _numbers(answer, quantity, np.float64) for quantity in ("weight", "squared")
+            ]
             missing[bound.weights[0]] = int(_numbers(answer, "missing", np.int64).sum())
         complete = _numbers(answer, "complete", np.bool_)
-        lines.append(Lines(place[complete], tuple(plane[complete] for plane in planes)))
+        lines.append(Lines(place[complete], tuple(quantity[complete] for quantity in quantities)))
     n_rows = int(_numbers(answers[0], "rows", np.int64).sum())
     uncounted = tuple[Array, ...]()
     if question.columns.missing == "raise":
@@ -198,9 +201,9 @@ def _uncounted(
     """Incomplete rows of each value of each field."""
     found = dict[str, Array]()
     for part, place, answer in zip(asked, codes, answers, strict=True):
-        lacks = ~_numbers(answer, "complete", np.bool_)
-        rows = _numbers(answer, "rows", np.int64)[lacks]
-        for field, column in zip(part, place[lacks].T, strict=True):
+        undefined_where = ~_numbers(answer, "complete", np.bool_)
+        rows = _numbers(answer, "rows", np.int64)[undefined_where]
+        for field, column in zip(part, place[undefined_where].T, strict=True):
             size = len(levels[field].values)
             known = column >= 0
             total = np.bincount(column[known], weights=rows[known], minlength=size)
@@ -238,6 +241,7 @@ def _threshold(name: Hashable, query: Query) -> float:
 
 
 def _fields_of_table(fields: Iterable[str], table: Sequence[int]) -> list[str]:
+    """Fields of the query of one table."""
     shared = [field for field in fields if not field.startswith("predicted_")]
     return [*shared, *(f"predicted_{at}" for at in table)]
 
@@ -274,6 +278,7 @@ def _weight_sums(query: Query, name: Any) -> dict[str, Any]:
 
 
 def _is_bad(query: Query, name: Any) -> Any:
+    """Expression: whether a weight cannot be used."""
     import narwhals.stable.v2 as nw
 
     weight = query.column(name).cast(nw.Float64)
@@ -315,9 +320,11 @@ def cases_of_query(query: Query, models: Models, cases: Question) -> tuple[Combi
     (prediction,) = query.question.columns.predictions
     names |= {f"predicted_{at}": prediction for at in range(len(models.values))}
     levels, codes = _placed_fields(names, answers, query)
-    planes = {"cases": np.int64} | dict.fromkeys(["weight", "squared"] * is_weighted, np.float64)
+    quantities = {"cases": np.int64} | dict.fromkeys(
+        ["weight", "squared"] * is_weighted, np.float64
+    )
     lines = tuple(
-        Lines(place, tuple(_numbers(answer, *plane) for plane in planes.items()))
+        Lines(place, tuple(_numbers(answer, *quantity) for quantity in quantities.items()))
         for place, answer in zip(codes, answers, strict=True)
     )
     return Combinations(levels, lines, 0, {}), Faults()
@@ -379,6 +386,7 @@ def _joined(rows: Any, constant: list[str], models: Models, table: tuple[int, ..
 
 
 def _differ(first: Any, second: Any) -> Any:
+    """Expression: whether two values differ, where null is a value."""
     return (first != second) | (first.is_null() != second.is_null())
 
 
@@ -460,15 +468,15 @@ def _placed(name: Any, column: Any, query: Query) -> tuple[Levels, Array]:
     is_score = query.question.columns.has_scores and name in query.question.bound.predictions
     if hasattr(kind, "categories") and not is_score:  # an Enum declares its order
         held = pd.Categorical(column.to_pylist(), categories=list(kind.categories))
-        slots = encode(pd.Series(held))
+        encoded = encode(pd.Series(held))
     else:
-        slots = arrow_slots(name, joined(column))
-    slots, codes = of_all_rows(slots, len(column))
-    place, levels = codes.astype(np.intp) - slots.has_missing, slots.levels()
-    if slots.order is None:  # engines answer in any order, which must not show in a text
+        encoded = arrow_codes(name, joined(column))
+    encoded, codes = of_all_rows(encoded, len(column))
+    place, levels = codes.astype(np.intp) - encoded.has_missing, encoded.levels()
+    if encoded.order is None:  # engines answer in any order, which must not show in a text
         order = order_of(levels)
         place, levels = np.append(np.argsort(order), -1)[place], levels.take(order)
-    return Levels(levels, slots.declared()), place
+    return Levels(levels, encoded.declared()), place
 
 
 def _numbers(table: Any, name: str, dtype: Any) -> Array:

@@ -12,7 +12,7 @@ import pandas as pd
 from pandas_tba.engines.combinations import Ask, Combinations, Question, added_up
 from pandas_tba.engines.memory import (
     ArrowReader,
-    arrow_slots,
+    arrow_codes,
     combinations_of_batch,
     combinations_of_pandas,
 )
@@ -92,7 +92,7 @@ def frame_of_arrow(data: Any, needed: list[Hashable]) -> pd.DataFrame:
     for at, field in enumerate(schema):
         chunks = table.column(at).chunks
         if pa.types.is_nested(field.type):
-            arrow_slots(field.name, table.column(at))  # says what is no label
+            arrow_codes(field.name, table.column(at))  # says what is no label
         if pa.types.is_dictionary(field.type) and not all(
             chunk.dictionary.equals(chunks[0].dictionary) for chunk in chunks
         ):  # only one dictionary declares an order
@@ -140,6 +140,7 @@ def _of_good_size(batches: Iterable[Any], declared: set[Hashable]) -> Iterator[A
 
 
 def _can_join(first: Any, second: Any, declared: set[Hashable]) -> bool:
+    """Whether two batches have one schema, and one dictionary where an order is declared."""
     return first.schema == second.schema and all(
         first.column(name).dictionary.equals(second.column(name).dictionary) for name in declared
     )

@@ -157,6 +157,7 @@ def check_not_mixed(argument: str, name: Hashable, column: pd.Series) -> None:
 
 
 def _has_fractions(column: pd.Series) -> bool:
+    """Whether a column holds numbers with fractions."""
     dtype = column.dtype
     is_numpy = isinstance(dtype, np.dtype)
     if (is_numpy and dtype.kind not in "fcO") or isinstance(dtype, pd.StringDtype):
@@ -175,6 +176,7 @@ def _has_fractions(column: pd.Series) -> bool:
 
 
 def _is_fraction(value: Any) -> bool:
+    """Whether a value is a number with a fraction."""
     try:
         return kind_of(value) == "number" and value != math.floor(value)
     except OverflowError:  # infinite
@@ -182,6 +184,7 @@ def _is_fraction(value: Any) -> bool:
 
 
 def _any_fraction(values: np.ndarray[Any, np.dtype[np.float64]]) -> bool:
+    """Whether any finite number has a fraction."""
     finite = values[np.isfinite(values)]
     return bool((finite != np.floor(finite)).any())
 

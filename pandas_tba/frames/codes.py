@@ -1,4 +1,4 @@
-"""One column -> narrow unsigned slots, block by block, and the values the slots stand for.
+"""One column -> narrow unsigned codes, block by block, and the values the codes stand for.
 
 Where the dtype allows it nothing is hashed and nothing is kept per row: categories and booleans
 are viewed, integers of a small range are shifted, Arrow text is looked up in a dictionary.  The
@@ -41,12 +41,12 @@ _VIEWS = {"string_view": "large_string", "binary_view": "large_binary"}  # what 
 class Unforeseen(Exception):  # noqa: N818  a signal between files, never seen by users
     """A block holds a value that the sample did not show."""
 
-    def __init__(self, slots: Slots) -> None:
+    def __init__(self, encoded: ColumnCodes) -> None:
         super().__init__()
-        self.slots = slots
+        self.encoded = encoded
 
 
-class Slots(ABC):
+class ColumnCodes(ABC):
     """Codes of one column: `size` of them, 0 for missing if `has_missing`, then the levels."""
 
     size: int
@@ -56,7 +56,7 @@ class Slots(ABC):
 
     @abstractmethod
     def block(self, start: int, stop: int) -> Array:
-        """Slots of some rows, unsigned."""
+        """Codes of some rows, unsigned."""
 
     def declared(self) -> tuple[Hashable, ...] | None:
         """Values in the order that the column declares, or None where it declares none."""
@@ -64,7 +64,7 @@ class Slots(ABC):
 
     @abstractmethod
     def levels(self) -> pd.Index:
-        """Values of the slots after the missing one; some may not occur."""
+        """Values of the codes after the missing one; some may not occur."""
 
     def values(self, places: Array) -> list[Hashable]:
         """Python values of some of the levels."""
@@ -75,17 +75,17 @@ class Slots(ABC):
         """Python values of some of the levels, and the order that the column declares."""
         return self.values(places), None if self.order is None else self.declared()
 
-    def widened(self) -> Slots:
-        """Slots that foresee every value."""
+    def widened(self) -> ColumnCodes:
+        """Codes that foresee every value."""
         return self
 
-    def compacted(self) -> Slots:
-        """Slots with one level for each value that occurs, where that is fewer."""
+    def compacted(self) -> ColumnCodes:
+        """Codes with one level for each value that occurs, where that is fewer."""
         return self
 
 
-class StoredSlots(Slots):
-    """Slots that lie in memory, less one where a value may be missing."""
+class StoredCodes(ColumnCodes):
+    """Codes that lie in memory, less one where a value may be missing."""
 
     def __init__(
         self,
@@ -115,12 +115,12 @@ class StoredSlots(Slots):
         held: list[Hashable] = self._levels.take(places).tolist()
         return held
 
-    def compacted(self) -> Slots:
+    def compacted(self) -> ColumnCodes:
         found, codes = np.unique(self._codes, return_inverse=True)
         if len(found) >= len(self._levels) or self.has_missing:
             return self
         levels = plain_index(self._levels).take(found.astype(np.intp))
-        return StoredSlots(
+        return StoredCodes(
             codes.reshape(-1).astype(narrowest(len(found))),
             levels,
             has_missing=False,
@@ -128,7 +128,7 @@ class StoredSlots(Slots):
         )
 
 
-class IntegerSlots(Slots):
+class IntegerCodes(ColumnCodes):
     """Integers less the lowest one."""
 
     is_plain = True
@@ -156,14 +156,14 @@ class IntegerSlots(Slots):
     def values(self, places: Array) -> list[Hashable]:
         return [self._low + place for place in places.tolist()]
 
-    def widened(self) -> Slots:
-        return _integer_slots(self._values, is_sampled=False)
+    def widened(self) -> ColumnCodes:
+        return _integer_codes(self._values, is_sampled=False)
 
-    def compacted(self) -> Slots:
+    def compacted(self) -> ColumnCodes:
         return hashed(self._values)
 
 
-class TextSlots(Slots):
+class TextCodes(ColumnCodes):
     """Arrow text looked up in a dictionary; missing values are its first entry."""
 
     def __init__(self, chunks: pa.ChunkedArray, dictionary: pa.Array) -> None:
@@ -188,8 +188,8 @@ class TextSlots(Slots):
     def levels(self) -> pd.Index:
         return plain_index(self._dictionary.to_pylist()[self.has_missing :])
 
-    def widened(self) -> Slots:
-        return _dictionary_slots(self._chunks)
+    def widened(self) -> ColumnCodes:
+        return _dictionary_codes(self._chunks)
 
 
 def narrowest(size: int) -> npt.DTypeLike:
@@ -237,18 +237,18 @@ def _cast(column: Any, to: Any) -> Any:
     return pd.Series(held, column.index, name=column.name, copy=False) if is_series else held
 
 
-def encode(column: Any) -> Slots:
-    """Slots of a Series, Index or array of any dtype; KindError for values that are no keys."""
+def encode(column: Any) -> ColumnCodes:
+    """Codes of a Series, Index or array of any dtype; KindError for values that are no keys."""
     return _encoded(normal(column))
 
 
-def _encoded(column: Any) -> Slots:
-    """Slots of a column in normal form."""
+def _encoded(column: Any) -> ColumnCodes:
+    """Codes of a column in normal form."""
     try:
-        slots = _slots(column)
+        encoded = _codes(column)
         if not isinstance(column.dtype, np.dtype) and _may_be_beyond(column.dtype):
-            check_years(getattr(column, "name", None), slots.levels())
-        return slots
+            check_years(getattr(column, "name", None), encoded.levels())
+        return encoded
     except TypeError as fault:
         if "unhashable" not in str(fault):
             raise
@@ -263,8 +263,8 @@ def _encoded(column: Any) -> Slots:
     )
 
 
-def encode_all(columns: Iterable[Any]) -> list[Slots]:
-    """Slots of each column, all in the form that `normal` gives."""
+def encode_all(columns: Iterable[Any]) -> list[ColumnCodes]:
+    """Codes of each column, all in the form that `normal` gives."""
     return [_encoded(column) for column in columns]
 
 
@@ -273,11 +273,11 @@ def _title(name: Hashable | None) -> str:
     return "An array" if name is None else f"Column {shown(name)}"
 
 
-def encode_labels(column: Any) -> Slots:
-    """Slots as of `encode`, but True and 1 apart in a column that holds both; booleans come first."""
-    slots = encode(column)
+def encode_labels(column: Any) -> ColumnCodes:
+    """Codes as of `encode`, but True and 1 apart in a column that holds both; booleans come first."""
+    encoded = encode(column)
     if not is_mixed(column):
-        return slots
+        return encoded
     pairs = np.empty(len(column), dtype=object)
     pairs[:] = [
         None if is_missing(value) else (kind_of(value) == "boolean", value) for value in column
@@ -285,7 +285,9 @@ def encode_labels(column: Any) -> Slots:
     codes, found = factorized(pairs)
     order = sorted(range(len(found)), key=lambda at: not found[at][0])
     place = np.append(np.argsort(order), -1).astype(narrowest(len(found) + 1))
-    return StoredSlots(place[codes], [found[at][1] for at in order], has_missing=slots.has_missing)
+    return StoredCodes(
+        place[codes], [found[at][1] for at in order], has_missing=encoded.has_missing
+    )
 
 
 def is_mixed(column: Any) -> bool:
@@ -296,6 +298,7 @@ def is_mixed(column: Any) -> bool:
 
 
 def _is_hashable(value: Any) -> bool:
+    """Whether a value can be a key."""
     try:
         hash(value)
     except TypeError:
@@ -303,21 +306,22 @@ def _is_hashable(value: Any) -> bool:
     return True
 
 
-def _slots(column: Any) -> Slots:
+def _codes(column: Any) -> ColumnCodes:
+    """Codes by the way that suits the dtype."""
     dtype = column.dtype
     if isinstance(dtype, np.dtype):  # of a Series .array would hide that it is numpy's
         # asarray would first ask a Series for two attributes that it looks for among its labels
         values = column.to_numpy() if hasattr(column, "to_numpy") else column
-        return _numpy_slots(values, dtype)
+        return _numpy_codes(values, dtype)
     values = getattr(column, "array", column)
     if isinstance(values, pd.arrays.NumpyExtensionArray):
-        return _numpy_slots(values.to_numpy(), values.to_numpy().dtype)
+        return _numpy_codes(values.to_numpy(), values.to_numpy().dtype)
     if isinstance(dtype, pd.SparseDtype):
-        return _numpy_slots(np.asarray(values), dtype.subtype)
+        return _numpy_codes(np.asarray(values), dtype.subtype)
     if isinstance(dtype, pd.CategoricalDtype):
-        return _category_slots(values)
+        return _category_codes(values)
     if isinstance(dtype, pd.StringDtype) or _is_arrow_text(dtype):
-        return _text_slots(values)
+        return _text_codes(values)
     if str(dtype) == "time64[ns][pyarrow]":
         _check_microseconds(values)
     return hashed(values)
@@ -352,21 +356,21 @@ def check_years(name: Hashable | None, times: pd.Index) -> None:
         ) from None
 
 
-def of_all_rows(slots: Slots, n_rows: int) -> tuple[Slots, Array]:
-    """Slots that foresee every value, and the slot of each row."""
+def of_all_rows(encoded: ColumnCodes, n_rows: int) -> tuple[ColumnCodes, Array]:
+    """Codes that foresee every value, and the code of each row."""
     try:
-        return slots, slots.block(0, n_rows)
+        return encoded, encoded.block(0, n_rows)
     except Unforeseen:
-        slots = slots.widened()
-        return slots, slots.block(0, n_rows)
+        encoded = encoded.widened()
+        return encoded, encoded.block(0, n_rows)
 
 
-def scored(scores: npt.NDArray[np.floating], threshold: float) -> Slots:
-    """Slots False and True: whether a score reaches the threshold, in the precision of the scores."""
+def scored(scores: npt.NDArray[np.floating], threshold: float) -> ColumnCodes:
+    """Codes False and True: whether a score reaches the threshold, in the precision of the scores."""
     missing = np.isnan(scores)
     codes = (scores >= rounded(threshold, scores.dtype)).view(np.uint8)
     codes[missing] = 255  # the -1 of one byte
-    return StoredSlots(codes, [False, True], has_missing=bool(missing.any()))
+    return StoredCodes(codes, [False, True], has_missing=bool(missing.any()))
 
 
 def rounded(threshold: float, dtype: npt.DTypeLike) -> Any:
@@ -375,17 +379,19 @@ def rounded(threshold: float, dtype: npt.DTypeLike) -> Any:
         return np.asarray(float(threshold)).astype(dtype)[()]
 
 
-def _numpy_slots(values: Array, dtype: np.dtype[Any]) -> Slots:
+def _numpy_codes(values: Array, dtype: np.dtype[Any]) -> ColumnCodes:
+    """Codes of an array of numpy."""
     if dtype.kind == "b":
-        return StoredSlots(values.view(np.uint8), [False, True], has_missing=False)
+        return StoredCodes(values.view(np.uint8), [False, True], has_missing=False)
     if dtype.kind in "iu":
-        return _integer_slots(values)
+        return _integer_codes(values)
     return hashed(values)
 
 
-def _category_slots(values: pd.Categorical) -> Slots:
+def _category_codes(values: pd.Categorical) -> ColumnCodes:
+    """Codes of categories, which are viewed."""
     codes, categories = values.codes, positive_zero(values.categories)
-    return StoredSlots(
+    return StoredCodes(
         codes.view(f"u{codes.dtype.itemsize}"),
         categories,
         has_missing=bool(len(codes) and codes.min() < 0),
@@ -393,8 +399,8 @@ def _category_slots(values: pd.Categorical) -> Slots:
     )
 
 
-def _integer_slots(values: Array, *, is_sampled: bool = True) -> Slots:
-    """Slots by range, guessed from a sample of many rows, where it is small."""
+def _integer_codes(values: Array, *, is_sampled: bool = True) -> ColumnCodes:
+    """Codes by range, guessed from a sample of many rows, where it is small."""
     n = len(values)
     is_sampled = is_sampled and n > _SAMPLE
     if not is_sampled:
@@ -405,7 +411,7 @@ def _integer_slots(values: Array, *, is_sampled: bool = True) -> Slots:
     high = max((int(sample.max()) for sample in samples), default=-1)
     if not _is_range(low, high):
         return hashed(values)
-    return IntegerSlots(values, low, high, is_sampled=is_sampled)
+    return IntegerCodes(values, low, high, is_sampled=is_sampled)
 
 
 def _is_range(low: int, high: int) -> bool:
@@ -414,13 +420,15 @@ def _is_range(low: int, high: int) -> bool:
 
 
 def _is_arrow_text(dtype: Any) -> bool:
+    """Whether a dtype is text of Arrow."""
     return isinstance(dtype, pd.ArrowDtype) and str(dtype.pyarrow_dtype) in {
         "string",
         "large_string",
     }
 
 
-def _text_slots(values: Any) -> Slots:
+def _text_codes(values: Any) -> ColumnCodes:
+    """Codes of text, by a dictionary that a sample gives."""
     if (
         not hasattr(values, "__arrow_array__")
         or getattr(values.dtype, "storage", "pyarrow") == "python"
@@ -428,23 +436,24 @@ def _text_slots(values: Any) -> Slots:
         return hashed(values)
     chunks = values.__arrow_array__()
     if len(chunks) <= _SAMPLE:
-        return _dictionary_slots(chunks)
+        return _dictionary_codes(chunks)
     import pyarrow as pa
 
     step = _SAMPLE // 4
     starts = np.linspace(0, len(chunks) - step, 4).astype(int).tolist()
     pieces = [piece for start in starts for piece in chunks.slice(start, step).chunks]
-    return TextSlots(chunks, pa.chunked_array(pieces, type=chunks.type).unique().drop_null())
+    return TextCodes(chunks, pa.chunked_array(pieces, type=chunks.type).unique().drop_null())
 
 
-def _dictionary_slots(chunks: pa.ChunkedArray) -> Slots:
+def _dictionary_codes(chunks: pa.ChunkedArray) -> ColumnCodes:
+    """Codes of Arrow text by the dictionary of all values."""
     encoded = chunks.dictionary_encode().chunks  # all over one dictionary
     words = encoded[0].dictionary.to_pylist() if encoded else []
     has_missing = chunks.null_count > 0
     codes = np.concatenate(
         [np.empty(0, dtype=np.int32), *(codes_of_indices(chunk.indices) for chunk in encoded)]
     )
-    return StoredSlots(codes.astype(narrowest(len(words) + 1)), words, has_missing=has_missing)
+    return StoredCodes(codes.astype(narrowest(len(words) + 1)), words, has_missing=has_missing)
 
 
 def codes_of_indices(indices: pa.Array) -> npt.NDArray[np.integer]:
@@ -456,14 +465,14 @@ def codes_of_indices(indices: pa.Array) -> npt.NDArray[np.integer]:
     return indices.fill_null(-1).to_numpy()
 
 
-def hashed(values: Any) -> Slots:
-    """Slots of any values by hashing them, in the order in which they occur."""
+def hashed(values: Any) -> ColumnCodes:
+    """Codes of any values by hashing them, in the order in which they occur."""
     codes, found = factorized(values)
     has_missing = bool(len(codes) and codes.min() < 0)
     levels = positive_zero(pd.Index(found, dtype=found.dtype, tupleize_cols=False))
     if levels.dtype == object:
         levels = _one_form(levels, values)
-    return StoredSlots(codes.astype(narrowest(len(levels) + 1)), levels, has_missing=has_missing)
+    return StoredCodes(codes.astype(narrowest(len(levels) + 1)), levels, has_missing=has_missing)
 
 
 def _one_form(levels: pd.Index, values: Any) -> pd.Index:
@@ -479,5 +488,6 @@ def _one_form(levels: pd.Index, values: Any) -> pd.Index:
 
 
 def _as_int(value: Any) -> Any:
+    """Whole numbers as int."""
     is_whole = isinstance(value, (bool, float)) and value == value // 1
     return int(value) if is_whole else value

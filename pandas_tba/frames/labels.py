@@ -146,6 +146,7 @@ def label_list(argument: str, values: Iterable[Value]) -> tuple[Value, ...]:
 
 
 def _is_scalar(values: object) -> bool:
+    """Whether it is an array of no dimension."""
     return getattr(values, "ndim", 1) == 0
 
 
@@ -207,6 +208,7 @@ def scored_pair(rules: LabelRules, truth: Observed) -> tuple[Value, Value]:
 
 
 def _no_positive(labels: Sequence[Value]) -> str:
+    """The error text where scores have no positive class."""
     if len(labels) > 2:
         return (
             f"`y_score` predicts one of two classes, and there are {len(labels)}: {listed(labels)}. "
@@ -223,6 +225,7 @@ def _no_positive(labels: Sequence[Value]) -> str:
 def _in_declared_order(
     parts: Sequence[Sequence[Value]], order: tuple[Value, ...] | None
 ) -> list[Value]:
+    """Labels of all parts: in a declared order where there is one, further ones after it."""
     if order is None:
         return union(parts, [None])[0]
     declared = set(order)
@@ -299,6 +302,7 @@ def _of_same_type(pair: tuple[Value, Value], values: Sequence[Value]) -> tuple[V
 
 
 def _positive_of(labels: tuple[Value, ...]) -> Value | None:
+    """The positive one of two labels such as 0 and 1, or None."""
     pair = _binary_pair(labels) if len(labels) == 2 else None
     return None if pair is None else pair[1]
 
@@ -343,6 +347,7 @@ def _check_not_alike(values: set[Value]) -> None:
 
 
 def _can_match(first: Sequence[Value], second: Sequence[Value]) -> bool:
+    """Whether labels of one column can be equal to those of another."""
     kinds, others = kinds_of(first), kinds_of(second)
     if not kinds or not others or kinds == others:
         return True
@@ -352,6 +357,7 @@ def _can_match(first: Sequence[Value], second: Sequence[Value]) -> bool:
 
 
 def _side(name: str, column: Value | None, values: Sequence[Value]) -> str:
+    """A column with the kinds of its labels, in words."""
     where = name if column is None or f"`{column}`" == name else f"{name} (column {shown(column)})"
     kinds = " and ".join(sorted(kinds_of(values)))
     if column is not None:
@@ -360,6 +366,7 @@ def _side(name: str, column: Value | None, values: Sequence[Value]) -> str:
 
 
 def _check_expected(rules: LabelRules, truth: Observed, predictions: Sequence[Observed]) -> None:
+    """InputError for labels outside the declared ones, and for labels to abstain in y_true."""
     if rules.labels is None and not rules.abstain:
         return
     faults = []
@@ -384,6 +391,7 @@ def _check_expected(rules: LabelRules, truth: Observed, predictions: Sequence[Ob
 
 
 def _unexpected(argument: str, column: Observed, is_fault) -> list[str]:  # type: ignore[no-untyped-def]
+    """Which labels of a column are at fault, in words; empty without any."""
     found = [
         (value, rows)
         for value, rows in zip(column.values, column.rows, strict=True)
@@ -417,10 +425,10 @@ def warn_predicted_only(labels: LabelSet, predictions: Sequence[Observed]) -> No
         for value in extra
         if isinstance(value, str) and _plain(value) in alike
     ]
-    remark = f" {'; '.join(twins[:3])}." if twins else ""
+    note = f" {'; '.join(twins[:3])}." if twins else ""
     warn(
         f"Predicted, but never in y_true: {listed(extra)}. Rows with such a prediction count as "
-        f"errors; it is no class.{remark} Declare the classes with labels=[...], or what is none "
+        f"errors; it is no class.{note} Declare the classes with labels=[...], or what is none "
         "with abstain=[...].",
         InputWarning,
     )
@@ -437,6 +445,7 @@ def _difference(text: str, other: str) -> str:
 
 
 def _composed(text: str) -> str:
+    """Text in the composed form of Unicode."""
     return unicodedata.normalize("NFC", text)
 
 

@@ -19,7 +19,7 @@ from pandas_tba.errors import (
     shown,
     warn,
 )
-from pandas_tba.frames.codes import Slots, normal, plain
+from pandas_tba.frames.codes import ColumnCodes, normal, plain
 from pandas_tba.frames.columns import Roles
 from pandas_tba.frames.values import pandas_column
 
@@ -39,7 +39,7 @@ class Key(NamedTuple):
 class Bound(NamedTuple):
     """The columns of one question, and how many rows they have.
 
-    ``predictions`` hold labels, or slots False and True where scores were compared with a
+    ``predictions`` hold labels, or codes False and True where scores were compared with a
     threshold.
     """
 
@@ -107,10 +107,10 @@ def check_frame(frame: object) -> pd.DataFrame:
 
 def _check_not_counts(frame: pd.DataFrame) -> None:
     """Raise InputError for a table of counts where rows are to be counted."""
-    told = frame.attrs.get(COUNTS)
-    is_told = isinstance(told, Mapping) and isinstance(told.get("counts"), Mapping)
-    if (is_told and "n" in frame.columns) or (
-        COUNTS in frame.columns and _starts_with_remarks(frame[COUNTS])
+    metadata = frame.attrs.get(COUNTS)
+    is_marked = isinstance(metadata, Mapping) and isinstance(metadata.get("counts"), Mapping)
+    if (is_marked and "n" in frame.columns) or (
+        COUNTS in frame.columns and _starts_with_metadata(frame[COUNTS])
     ):
         raise InputError(
             "The frame is a table of counts, as to_table() writes it. ConfusionCounts.from_table(frame) "
@@ -118,7 +118,8 @@ def _check_not_counts(frame: pd.DataFrame) -> None:
         )
 
 
-def _starts_with_remarks(column: Any) -> bool:
+def _starts_with_metadata(column: Any) -> bool:
+    """Whether a column begins with the metadata of a table of counts."""
     first = column.head(1).tolist() if isinstance(column, pd.Series) else []
     return bool(first) and isinstance(first[0], str) and first[0].startswith('{"format"')
 
@@ -138,6 +139,7 @@ def column_of(frame: pd.DataFrame, argument: str, name: Hashable) -> pd.Series:
 
 
 def _no_column(frame: pd.DataFrame, argument: str, name: Hashable) -> str:
+    """The error text for a column that is not there."""
     columns = list(frame.columns)
     there = f"Columns: {listed(columns)}." if columns else "The frame has no columns."
     if _DEFAULTS.get(argument) == name:
@@ -165,6 +167,7 @@ def group_keys(frame: pd.DataFrame, by: Any) -> list[Key]:
 
 
 def _key(frame: pd.DataFrame, item: Any) -> Key:
+    """The key that one item of `by` names or holds."""
     if isinstance(item, pd.Series):
         return Key(item.name, _aligned(frame, item))
     column = pandas_column(item)
@@ -187,6 +190,7 @@ def _key(frame: pd.DataFrame, item: Any) -> Key:
 
 
 def _column_or_level(frame: pd.DataFrame, name: Hashable) -> Any:
+    """The values of a column or index level of that name."""
     try:
         is_column = name in frame.columns
     except TypeError:
@@ -210,6 +214,7 @@ def _column_or_level(frame: pd.DataFrame, name: Hashable) -> Any:
 
 
 def _no_key(frame: pd.DataFrame, name: Hashable) -> str:
+    """The error text for a key that is not there."""
     levels = [level for level in frame.index.names if level is not None]
     also = f" Index levels: {listed(levels)}." if levels else ""
     hint = " The exponent has a name of its own: t=0.5." if isinstance(name, (int, float)) else ""
@@ -243,6 +248,7 @@ def _aligned(frame: pd.DataFrame, series: pd.Series) -> pd.Series:
 
 
 def _of_same_length(frame: pd.DataFrame, values: Any) -> Any:
+    """The values, one for each row; InputError otherwise."""
     if np.ndim(values) != 1 or len(values) != len(frame):
         raise InputError(
             f"`by` holds an array of shape {np.shape(values)}; it needs one value for each of the "
@@ -252,6 +258,7 @@ def _of_same_length(frame: pd.DataFrame, values: Any) -> Any:
 
 
 def _key_of_grouper(frame: pd.DataFrame, grouper: pd.Grouper) -> Key:
+    """The key that a Grouper makes."""
     if getattr(grouper, "freq", None) is None:
         name: Any = grouper.key if grouper.key is not None else grouper.level
         if grouper.key is None and isinstance(name, int) and name not in frame.index.names:
@@ -286,9 +293,9 @@ def _times_of(frame: pd.DataFrame, grouper: pd.Grouper) -> pd.Index:
     return frame.index if level is None else frame.index.get_level_values(level)  # type: ignore[arg-type]
 
 
-def warn_many_numbers(key: Key, slots: Slots) -> None:
+def warn_many_numbers(key: Key, encoded: ColumnCodes) -> None:
     """Point to binning where a group key holds very many different fractions."""
-    levels = slots.size - slots.has_missing
+    levels = encoded.size - encoded.has_missing
     dtype = getattr(key.values, "dtype", None)
     if levels < MANY_NUMBERS or dtype is None or not pd.api.types.is_float_dtype(dtype):
         return

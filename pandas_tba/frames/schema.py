@@ -330,15 +330,15 @@ def faults_of(frame: pd.DataFrame, columns: Roles) -> pd.DataFrame:
 def _labels_of_column(column: pd.Series) -> Distinct:
     """The different labels of a column, with their rows."""
     try:
-        slots = encode_labels(column)
+        encoded = encode_labels(column)
     except KindError:  # what cannot be hashed, by its text
-        slots = encode_labels(pd.Series([*map(repr, column)], dtype=object))
-    slots, codes = of_all_rows(slots, len(column))
-    rows = np.bincount(codes.astype(np.intp), minlength=slots.size)
-    n_missing = int(rows[0]) if slots.has_missing else 0
-    rows = rows[slots.has_missing :]
-    values = slots.values(np.flatnonzero(rows))
-    return distinct_labels(values, rows[rows > 0], n_missing, slots.declared())
+        encoded = encode_labels(pd.Series([*map(repr, column)], dtype=object))
+    encoded, codes = of_all_rows(encoded, len(column))
+    rows = np.bincount(codes.astype(np.intp), minlength=encoded.size)
+    n_missing = int(rows[0]) if encoded.has_missing else 0
+    rows = rows[encoded.has_missing :]
+    values = encoded.values(np.flatnonzero(rows))
+    return distinct_labels(values, rows[rows > 0], n_missing, encoded.declared())
 
 
 def _numbers_of_column(column: pd.Series) -> Distinct:
@@ -436,7 +436,7 @@ class _Escaped(str):
 
 
 def _writable(column: pd.Series) -> pd.Series:
-    """The same values; with half a character they can be written, too."""
+    """The same values; with a lone surrogate they can be written, too."""
     held = column.tolist()
     if all(value.isascii() for value in held if isinstance(value, str)):
         return column

@@ -184,7 +184,7 @@ def plain_index(values: Sequence[Value] | pd.Index, name: Hashable = None) -> pd
     try:
         return pd.Index(values, name=name)
     except (NotImplementedError, TypeError, ValueError):
-        # half a character, which Arrow cannot hold; periods of several lengths; small floats
+        # a lone surrogate, which Arrow cannot hold; periods of several lengths; small floats
         return pd.Index(values, dtype=object, name=name)
 
 
@@ -197,6 +197,7 @@ def _whole_or_objects(values: list[Any]) -> tuple[list[Any], Any]:
 
 
 def _is_whole(value: Any) -> bool:
+    """Whether a float is a whole number that int64 holds."""
     return isinstance(value, float) and value.is_integer() and abs(value) < 2**63
 
 
@@ -209,6 +210,7 @@ def alike(parts: Sequence[Sequence[Value]]) -> list[list[Value]]:
 
 
 def _as_whole(value: Any) -> Value:
+    """Booleans and whole floats as int."""
     return int(value) if isinstance(value, bool) or _is_whole(value) else value
 
 
@@ -269,7 +271,7 @@ def factorized(values: Any) -> tuple[np.ndarray, Any]:
     if values.dtype != object:
         return pd.factorize(values)
     # pandas 2.2 hashes an array of text alone as C strings: they end at a NUL, and all that hold
-    # half a character are one
+    # a lone surrogate are one
     codes, found = pd.factorize(np.append(values, np.array([None])))
     return codes[:-1], found
 
@@ -281,6 +283,7 @@ def _text_dtype() -> Any:
 
 
 def _stores_text(values: pd.Index) -> bool:
+    """Whether an index may hold text in another dtype than pandas gives it."""
     if isinstance(values.dtype, pd.StringDtype):
         return values.dtype != _text_dtype()
     return values.dtype == object or values.dtype.kind == "O"

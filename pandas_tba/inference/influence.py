@@ -173,6 +173,7 @@ def _smoothed(
     added: float,
     allowed: BoolArray | None,
 ) -> tuple[FloatArray, FloatArray]:
+    """Smoothed shares, and the spread of their weights."""
     # p = (x_k / x) (x_kj n0_k / x_k + a_kj) / (n0_k + 2 a), with n0_k the effective rows, and
     # s_k q_kj / x**2 with q_kj the same of squared weights
     total = cells.sum(axis=(1, 2), keepdims=True, dtype=np.float64)

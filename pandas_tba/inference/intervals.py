@@ -289,7 +289,7 @@ def resampled(
     n_replicates: int = 2000,
     generator: np.random.Generator | int | None = None,
 ) -> Iterator[tuple[Counts, Counts]]:
-    """Hits and support (b, G, K) of rows drawn anew in each group, `n_replicates` in chunks of b."""
+    """Hits and support (b, G, K) of rows resampled in each group, `n_replicates` in chunks of b."""
     hits, support = hits.astype(np.int64), support.astype(np.int64)
     cells = np.concatenate([hits, support - hits], axis=1)
     for drawn in resampled_cells(cells, n_replicates=n_replicates, generator=generator):
@@ -300,7 +300,7 @@ def resampled(
 def resampled_cells(
     cells: Counts, *, n_replicates: int = 2000, generator: np.random.Generator | int | None = None
 ) -> Iterator[Counts]:
-    """Cells (b, G, C) of rows drawn anew in each group: one multinomial, whatever the rows."""
+    """Cells (b, G, C) of rows resampled in each group: one multinomial, whatever the rows."""
     generator = generator_of(generator)
     chunk = max(1, _CELLS_AT_A_TIME // max(1, cells.size))
     for start in range(0, n_replicates, chunk):
@@ -340,7 +340,7 @@ def replicated_means(
 ) -> Iterator[FloatArray]:
     """Replicates (b, G, T) of the tempered mean over the classes that are present.
 
-    ``shares`` give the class weights: the rows they `was_counted` on are drawn anew as well.
+    ``shares`` give the class weights: the rows they `was_counted` on are resampled as well.
     """
     others = (shares - support).astype(np.int64)
     drawings = resampled(hits, support, n_replicates=n_replicates, generator=generator)

@@ -67,7 +67,7 @@ class Matrices:
         if len(self.is_class) != 1:
             return self
         wider = [(0, 0), (0, 1), (0, 1)]
-        return self.changed(lambda plane: np.pad(plane, wider), np.array([True, False]))
+        return self.changed(lambda quantity: np.pad(quantity, wider), np.array([True, False]))
 
     def effective(self, axis: int) -> tuple[FloatArray, BoolArray]:
         """Rows (G, L) of true (2) or predicted (1) labels, and whether their weights differ."""
@@ -268,12 +268,12 @@ def _jaccard(asked: _Asked) -> Estimate:
     return Estimate(low, high, _standard_error(asked), n_eff)
 
 
-def _hits_and_rest(plane: npt.NDArray[np.number], label: int) -> npt.NDArray[np.number]:
+def _hits_and_rest(quantity: npt.NDArray[np.number], label: int) -> npt.NDArray[np.number]:
     """Hits, and the other rows of the union, as the first row of two by two cells."""
     other = 1 - label
-    rest = plane[:, label, other] + plane[:, other, label]
+    rest = quantity[:, label, other] + quantity[:, other, label]
     nothing = np.zeros_like(rest)
-    cells = np.stack([plane[:, label, label], rest, nothing, nothing], axis=1)
+    cells = np.stack([quantity[:, label, label], rest, nothing, nothing], axis=1)
     return cells.reshape(-1, 2, 2)
 
 

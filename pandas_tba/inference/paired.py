@@ -167,32 +167,36 @@ class PairedCells:
     @classmethod
     def of(cls, joint: JointCells, n_groups: int, is_class: BoolArray) -> PairedCells:
         """The cells of a table of pairs, weights in units of the largest."""
-        if len(joint.planes) > 1:
-            rows, *weighted = joint.planes
-            joint = joint._replace(planes=(rows, *scaled(*weighted)))
+        if len(joint.quantities) > 1:
+            rows, *weighted = joint.quantities
+            joint = joint._replace(quantities=(rows, *scaled(*weighted)))
         return cls(joint, n_groups, is_class)
 
     @property
     def is_weighted(self) -> bool:
         """Whether there are sums of weights beside the rows."""
-        return len(self.joint.planes) > 1
+        return len(self.joint.quantities) > 1
 
     @property
     def numbers(self) -> FloatArray:
         """Rows of each cell, or their weight."""
-        return self.joint.planes[WEIGHT if self.is_weighted else ROWS].astype(np.float64)
+        return self.joint.quantities[WEIGHT if self.is_weighted else ROWS].astype(np.float64)
 
     @property
     def squares(self) -> FloatArray:
         """Squared weights of each cell; the rows, where they count alike."""
-        return self.joint.planes[SQUARES].astype(np.float64) if self.is_weighted else self.numbers
+        return (
+            self.joint.quantities[SQUARES].astype(np.float64) if self.is_weighted else self.numbers
+        )
 
     def of_label(self, label: int) -> PairedCells:
         """One label against the rest, at place 1 of two classes."""
-        group, *labels, planes = self.joint
+        group, *labels, quantities = self.joint
         truth, first, second = ((part == label).astype(np.intp) for part in labels)
         both = np.ones(2, dtype=np.bool_)
-        return replace(self, joint=JointCells(group, truth, first, second, planes), is_class=both)
+        return replace(
+            self, joint=JointCells(group, truth, first, second, quantities), is_class=both
+        )
 
     def padded(self) -> PairedCells:
         """The same with a label that is never seen, where there is only one."""
@@ -206,7 +210,7 @@ class PairedCells:
         for start in range(0, max(self.n_groups, 1), step):
             stop = min(start + step, self.n_groups)
             held = slice(*np.searchsorted(self.joint.group, [start, stop]))
-            group, truth, first, second, planes = self.joint
+            group, truth, first, second, quantities = self.joint
             yield replace(
                 self,
                 n_groups=stop - start,
@@ -215,7 +219,7 @@ class PairedCells:
                     truth[held],
                     first[held],
                     second[held],
-                    tuple(plane[held] for plane in planes),
+                    tuple(quantity[held] for quantity in quantities),
                 ),
             )
 
@@ -254,6 +258,7 @@ def metric_difference(
 def _difference(
     metric: Metric, cells: PairedCells, t: float | None, label: int | None
 ) -> Difference:
+    """Difference of one metric and its standard error."""
     sides = [cells.matrix(predicted) for predicted in (cells.joint.first, cells.joint.second)]
     options: dict[str, Any] = {"t": t, "label": label}
     first, second = (evaluate_cells(metric, side, cells.is_class, **options) for side in sides)
@@ -267,7 +272,7 @@ def _difference(
     variance = np.where(np.isfinite(value) & has_variance, variance, np.nan)
     degrees = np.full(len(value), np.inf)
     if cells.is_weighted:
-        rows = cells.by_class(cells.joint.planes[ROWS].astype(np.float64))
+        rows = cells.by_class(cells.joint.quantities[ROWS].astype(np.float64))
         degrees = _degrees(terms, (moving, smoothing.rows), rows)
     return Difference(value, variance, degrees)
 

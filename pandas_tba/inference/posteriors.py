@@ -174,6 +174,7 @@ class _Distribution:
 
 
 def _value(cubic: Cubic, at: float) -> float:
+    """Value of a cubic."""
     cubed, squared, single, fixed = cubic
     return ((cubed * at + squared) * at + single) * at + fixed
 
@@ -232,6 +233,7 @@ def _lattice(
 
 
 def _nodes(classes: _Classes, step: float, every_other: _Nodes | None) -> _Nodes:
+    """Nodes of the lattice of each class, every other one known from the coarser lattice."""
     number = np.ceil(classes.widths / step).astype(np.intp) + 3
     starts = np.append(0, number.cumsum())
     of = np.repeat(np.arange(len(number)), number)

@@ -180,8 +180,8 @@ class Measure:
         """Why the metric of a group is undefined."""
         if self.metric.share_of is not None:
             rows = int(counts.rows[group])
-            lacks = self.metric.lacks or ()
-            says = [text for lack in lacks[:1] for text in lack.reasons] if rows else []
+            undefined_where = self.metric.undefined_where or ()
+            says = [text for zero in undefined_where[:1] for text in zero.reasons] if rows else []
             return ", ".join(says).format(shown(counts.pos_label)) or "no rows"
         absent = np.flatnonzero(self.sums.support[group] == 0)
         if len(absent) == self.sums.support.shape[1]:

@@ -294,6 +294,7 @@ class _Sides(NamedTuple):
 def _sides(
     counts: ConfusionCounts, measure: Measure, at: Codes | None, min_support: int, *, is_whole: bool
 ) -> _Sides:
+    """Each group and what it is compared with."""
     is_reference = np.zeros(len(counts), dtype=np.bool_)
     if at is None:
         place, n_models = models_of(counts)
@@ -530,6 +531,7 @@ def _drawn_gaps(measure: Measure, n_replicates: int | None, seed: int) -> dict[i
 
 
 def _gap_columns(rows: list[tuple[Any, ...]]) -> dict[str, Any]:
+    """Columns of `gap` from its rows."""
     kinds: dict[str, Any] = {"best": object, "worst": object, "left_out": "str", "reason": "str"}
     kinds |= {"n_groups": np.int64, "n_undetermined": np.int64}
     columns = {}

@@ -68,12 +68,12 @@ class Question:
         """Those of the positive class, first, against the rest."""
         at = self.positive
 
-        def against_rest(plane: int) -> npt.NDArray[Any]:
+        def against_rest(quantity: int) -> npt.NDArray[Any]:
             stored = self.counts.stored
             hits, support, predicted = (
-                part(plane)[:, [at]] for part in (stored.hits, stored.support, stored.predicted)
+                part(quantity)[:, [at]] for part in (stored.hits, stored.support, stored.predicted)
             )
-            total = stored.support(plane).sum(axis=1, keepdims=True)
+            total = stored.support(quantity).sum(axis=1, keepdims=True)
             cells = np.stack(one_against_rest(hits, support, predicted, total), axis=1)
             return np.maximum(cells, 0).reshape(-1, 2, 2)
 
@@ -145,6 +145,7 @@ def estimated(asked: Question, metric: Metric) -> dict[str, npt.NDArray[Any]]:
 
 
 def _stacked(columns: Iterable[FloatArray]) -> FloatArray:
+    """Values of each exponent side by side."""
     return np.stack(list(columns), axis=-1)
 
 
@@ -166,8 +167,8 @@ def _proportion(matrices: Matrices, metric: Metric) -> Recalls:
     of_cells = evaluate_cells(metric, np.eye(4).reshape(4, 2, 2), _BOTH, label=0)
     within = (of_cells == 1.0, ~np.isnan(of_cells))
 
-    def sums(plane: npt.NDArray[Any]) -> list[FloatArray]:
-        cells = plane.reshape(-1, 4).astype(np.float64)
+    def sums(quantity: npt.NDArray[Any]) -> list[FloatArray]:
+        cells = quantity.reshape(-1, 4).astype(np.float64)
         return [cells[:, held].sum(axis=1, keepdims=True) for held in within]
 
     part, whole = sums(matrices.cells)

@@ -188,6 +188,7 @@ def check(
 
 
 def _limit(name: str, value: object) -> float:
+    """A limit of a rule as a float; InputError outside 0 to 1."""
     is_number = is_real(value)
     if not (is_number and 0 <= float(value) <= 1):  # type: ignore[arg-type]
         raise InputError(f"`{name}` must lie between 0 and 1; got {shown(value)}.")
@@ -195,6 +196,7 @@ def _limit(name: str, value: object) -> float:
 
 
 def _model(counts: ConfusionCounts, place: Codes, model: int) -> Hashable:
+    """Name of a model, or None without models."""
     if not counts.key_groups.has_model:
         return None
     return counts.key_groups.keep([0]).values(int(np.flatnonzero(place == model)[0]))

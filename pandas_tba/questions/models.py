@@ -81,7 +81,7 @@ def compare(
         and verdict.
     adjust : {"holm", "fdr_bh"} or None, default "holm"
         How p_adjusted allows for the number of tests in the table: Holm keeps the chance of any
-        false alarm, Benjamini and Hochberg their share among all alarms. None leaves it out.
+        false alarm, Benjamini and Hochberg their share among all false positives. None leaves it out.
 
     Returns
     -------
@@ -292,6 +292,7 @@ def _compared(asked: _Question, metric: Metric) -> dict[str, npt.NDArray[Any]]:
 
 
 def _stacked(columns: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Values of each exponent side by side."""
     return np.stack(list(columns), axis=-1)
 
 
@@ -318,6 +319,7 @@ def _is_tempered(metric: Metric) -> bool:
 
 
 def _exponents(asked: _Question, metric: Metric) -> list[float]:
+    """Exponents at which a metric is asked for."""
     return [metric.exponent] if isinstance(metric.exponent, float) else asked.exponents
 
 

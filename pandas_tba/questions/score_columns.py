@@ -59,13 +59,13 @@ def _check_scores_are_bound(columns: Columns) -> None:
 def _binary(bound: Bound, rules: LabelRules) -> tuple[tuple[Hashable, Hashable], Any]:
     """Negative and positive label, and which rows are positive."""
     name, column = bound.truth
-    slots, codes = encoded_column(column)
-    rows = np.bincount(codes, minlength=slots.size)
+    encoded, codes = encoded_column(column)
+    rows = np.bincount(codes, minlength=encoded.size)
     found = np.flatnonzero(rows)
-    truth = Observed(name, slots.values(found), rows[found].tolist(), slots.declared())
+    truth = Observed(name, encoded.values(found), rows[found].tolist(), encoded.declared())
     label_set(rules, truth, [])  # refuses labels that are not expected
     pair = scored_pair(rules, truth)
-    positive = [slot for slot, value in zip(found, truth.values, strict=True) if value == pair[1]]
+    positive = [code for code, value in zip(found, truth.values, strict=True) if value == pair[1]]
     return pair, np.isin(codes, positive)
 
 
@@ -108,10 +108,10 @@ def _share_in_frame(
         )
     plain = replace(columns, y_score=None, y_pred=columns.y_true, labels=labels)
     bound, _, _ = complete_rows(frame, plain.roles, None)
-    slots, codes = encoded_column(bound.truth[1])
-    rows = np.bincount(codes, minlength=slots.size)
+    encoded, codes = encoded_column(bound.truth[1])
+    rows = np.bincount(codes, minlength=encoded.size)
     found = np.flatnonzero(rows)
-    held = dict(zip(slots.values(found), rows[found].tolist(), strict=True))
+    held = dict(zip(encoded.values(found), rows[found].tolist(), strict=True))
     lacking = [label for label in labels if label not in held]
     foreign = [label for label in held if label not in labels]
     if lacking or foreign:

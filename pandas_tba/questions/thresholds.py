@@ -21,7 +21,7 @@ from pandas_tba.errors import (
     warn,
 )
 from pandas_tba.frames.checks import check_not_mixed, score_values
-from pandas_tba.frames.codes import Slots, encode, narrowest, of_all_rows
+from pandas_tba.frames.codes import ColumnCodes, encode, narrowest, of_all_rows
 from pandas_tba.frames.values import pandas_column, plain_series
 from pandas_tba.scoring.results import Exponent, exponents_of
 from pandas_tba.scoring.tempering import class_weights, ratio
@@ -216,15 +216,15 @@ def sweep_table(scored: Scored, *, t: Exponent) -> pd.DataFrame:
     _check_names(scored.groups, ("step", "t", *_SWEEP) if is_list else ("step", *_SWEEP))
     steps = _counted(scored)
     negatives, positives = (steps.spread(part) for part in steps.support.T)
-    rejections = negatives - steps.false_alarms
+    true_negatives = negatives - steps.false_alarms
     columns: list[npt.NDArray[Any]] = [
         steps.threshold,
         steps.hits,
         steps.false_alarms,
         positives - steps.hits,
-        rejections,
+        true_negatives,
         ratio(steps.hits, positives),
-        ratio(rejections, negatives),
+        ratio(true_negatives, negatives),
     ]
     if is_list:
         columns = [np.repeat(column, len(exponents)) for column in columns]
@@ -256,6 +256,7 @@ def best_threshold_table(scored: Scored, *, t: Exponent) -> pd.DataFrame:
 
 
 def _counted(scored: Scored) -> Steps:
+    """Counts at every threshold; a warning names classes without rows."""
     steps = count_thresholds(scored.is_positive, scored.scores, scored.place, len(scored.groups))
     lacking = np.argwhere(steps.support == 0).tolist()
     if lacking:
@@ -271,6 +272,7 @@ def _counted(scored: Scored) -> Steps:
 
 
 def _lack(scored: Scored, group: int, label: int) -> str:
+    """Which label of which group has no rows."""
     text = f"no rows of {shown(scored.labels[label])}"
     return f"Group {shown(scored.groups.values(group))}: {text}" if scored.groups.names else text
 
@@ -329,6 +331,7 @@ def _first_of(holds: BoolArray, steps: Steps) -> Codes:
 
 
 def _step_index(groups: Groups, steps: Steps, exponents: list[float], *, is_list: bool) -> pd.Index:
+    """Index of groups, thresholds and exponents."""
     step = np.arange(len(steps.threshold)) - steps.spread(steps.first)
     group = steps.spread(np.arange(len(groups)))
     if not groups.names and not is_list:
@@ -344,6 +347,7 @@ def _step_index(groups: Groups, steps: Steps, exponents: list[float], *, is_list
 
 
 def _axis_of_t(exponents: list[float], n_times: int) -> tuple[str, Any, Codes]:
+    """The level of the exponents."""
     codes, values = pd.factorize(np.array(exponents))  # a t that is asked for twice is one value
     return "t", values, np.tile(codes, n_times)
 
@@ -362,6 +366,7 @@ def _index(groups: Groups, place: Codes, axes: list[tuple[str, Any, Codes]]) -> 
 
 
 def _check_names(groups: Groups, taken: tuple[str, ...]) -> None:
+    """InputError for a key that bears a name of the result."""
     hit = [name for name in groups.names if name in taken]
     if hit:
         raise InputError(
@@ -371,6 +376,7 @@ def _check_names(groups: Groups, taken: tuple[str, ...]) -> None:
 
 
 def _described(table: pd.DataFrame, scored: Scored, t: Exponent) -> pd.DataFrame:
+    """The table with its exponents and classes in attrs."""
     exponents, is_list = exponents_of(t)
     single = exponents[0] if math.isfinite(exponents[0]) else str(exponents[0])
     table.attrs["tba"] = {
@@ -400,6 +406,7 @@ def _scored(y_true: Any, y_score: Any, pos_label: Hashable, groups: Any) -> Scor
 
 
 def _column(argument: str, values: Any) -> pd.Series:
+    """One column of an array or list; InputError for anything else."""
     values = pandas_column(values)
     column = values if isinstance(values, pd.Series) else None
     if column is None and np.ndim(values) == 1:
@@ -410,6 +417,7 @@ def _column(argument: str, values: Any) -> pd.Series:
 
 
 def _key_columns(groups: Any) -> list[pd.Series]:
+    """The keys, one column each."""
     if isinstance(groups, pd.DataFrame):
         if groups.shape[1] == 0 or not groups.columns.is_unique:
             raise InputError(
@@ -435,15 +443,15 @@ def check_scores(scores: FloatArray) -> FloatArray:
 
 def _binary(truth: pd.Series, pos_label: Hashable) -> tuple[tuple[Hashable, Hashable], BoolArray]:
     """Negative and positive label, and which rows are positive."""
-    slots, codes = encoded_column(truth)
-    rows = np.bincount(codes, minlength=slots.size)
-    if slots.has_missing and rows[0]:
+    encoded, codes = encoded_column(truth)
+    rows = np.bincount(codes, minlength=encoded.size)
+    if encoded.has_missing and rows[0]:
         raise InputError(
             f"`y_true` must not hold missing labels; {rows[0]:,} of {counted(len(codes), 'row')} "
             "do. Leave these rows out."
         )
     found = np.flatnonzero(rows)
-    labels = slots.values(found - slots.has_missing)
+    labels = encoded.values(found - encoded.has_missing)
     if len(labels) != 2:
         raise InputError(
             f"`y_true` must hold exactly two classes; got {listed(labels) or 'none'}. Of more, set "
@@ -462,18 +470,18 @@ def grouped_rows(keys: list[pd.Series], *, has_model: bool = False) -> tuple[Cod
     """The group of each row, and the groups that occur, in order."""
     columns = [encoded_column(key) for key in keys]
     fused = np.zeros(len(keys[0]), dtype=np.intp)
-    for slots, codes in columns:
-        fused = pd.factorize(fused * slots.size + codes)[0]
+    for encoded, codes in columns:
+        fused = pd.factorize(fused * encoded.size + codes)[0]
     row_of = np.empty(fused.max(initial=-1) + 1, dtype=np.intp)
     row_of[fused] = np.arange(len(fused))
-    place = [codes[row_of].astype(np.intp) - slots.has_missing for slots, codes in columns]
-    levels = [(slots.levels(), slots.order is not None) for slots, _ in columns]
+    place = [codes[row_of].astype(np.intp) - encoded.has_missing for encoded, codes in columns]
+    levels = [(encoded.levels(), encoded.order is not None) for encoded, _ in columns]
     names = [key.name for key in keys]
     groups = sorted_groups(names, levels, np.stack(place, axis=1), has_model=has_model)
     ordered, at = groups.in_order()
     return at[fused], ordered
 
 
-def encoded_column(column: pd.Series) -> tuple[Slots, npt.NDArray[Any]]:
-    """Slots of a column, and the slot of each row."""
+def encoded_column(column: pd.Series) -> tuple[ColumnCodes, npt.NDArray[Any]]:
+    """Codes of a column, and the code of each row."""
     return of_all_rows(encode(column), len(column))

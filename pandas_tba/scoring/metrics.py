@@ -25,7 +25,9 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 FourCells = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
-_HITS, _MISSES, _ALARMS, _REJECTIONS = range(4)  # places in the result of one_against_rest
+_HITS, _MISSES, _FALSE_POSITIVES, _TRUE_NEGATIVES = range(
+    4
+)  # places in the result of one_against_rest
 
 _SOKOLOVA = "Sokolova and Lapalme 2009, doi:10.1016/j.ipm.2009.03.002"
 _POWERS = "Powers 2011, doi:10.48550/arXiv.2010.16061"
@@ -34,7 +36,7 @@ _DEEKS = "Deeks and Altman 2004, doi:10.1136/bmj.329.7458.168"
 _SIGNED, _POSITIVE = (-1.0, 1.0), (0.0, np.inf)
 
 
-class Lack(NamedTuple):
+class ZeroDenominator(NamedTuple):
     """What a class may lack so that a metric is undefined.
 
     `empty` and `filled` are the cells of the class against the rest that hold nothing, and
@@ -49,32 +51,36 @@ class Lack(NamedTuple):
     @property
     def is_of_any_label(self) -> bool:
         """Whether it speaks of all rows, so that a label which is no class can be at fault."""
-        return _REJECTIONS in self.empty
+        return _TRUE_NEGATIVES in self.empty
 
     def holds(self, cells: FourCells) -> BoolArray:
         """Where the class lacks it, of the shape of the cells."""
-        lacks = np.ones_like(cells[0], dtype=np.bool_)
+        undefined_where = np.ones_like(cells[0], dtype=np.bool_)
         for at in self.empty:
-            lacks &= cells[at] == 0
+            undefined_where &= cells[at] == 0
         for at in self.filled:
-            lacks &= cells[at] > 0
-        return lacks
+            undefined_where &= cells[at] > 0
+        return undefined_where
 
 
 NO_CAUSE = "its function gives NaN"
 _NO_ROWS, _NEVER = "no rows of {}", "never predicted {}"
 _ONLY_ROWS, _ALWAYS = "all rows are of {}", "all rows are predicted {}"
 
-ABSENT = Lack("has no rows", (_NO_ROWS,), (_HITS, _MISSES))
-UNPREDICTED = Lack("is never predicted", (_NEVER,), (_HITS, _ALARMS))
-NEGLECTED = Lack("has rows and is never predicted", (_NEVER,), (_HITS, _ALARMS), (_MISSES,))
-NOWHERE = Lack("has no rows and is never predicted", (_NO_ROWS, _NEVER), (_HITS, _MISSES, _ALARMS))
-ALONE = Lack("holds all rows", (_ONLY_ROWS,), (_ALARMS, _REJECTIONS))
-ALWAYS_PREDICTED = Lack("is always predicted", (_ALWAYS,), (_MISSES, _REJECTIONS))
-EVERYWHERE = Lack(
+ABSENT = ZeroDenominator("has no rows", (_NO_ROWS,), (_HITS, _MISSES))
+UNPREDICTED = ZeroDenominator("is never predicted", (_NEVER,), (_HITS, _FALSE_POSITIVES))
+NEGLECTED = ZeroDenominator(
+    "has rows and is never predicted", (_NEVER,), (_HITS, _FALSE_POSITIVES), (_MISSES,)
+)
+NOWHERE = ZeroDenominator(
+    "has no rows and is never predicted", (_NO_ROWS, _NEVER), (_HITS, _MISSES, _FALSE_POSITIVES)
+)
+ALONE = ZeroDenominator("holds all rows", (_ONLY_ROWS,), (_FALSE_POSITIVES, _TRUE_NEGATIVES))
+ALWAYS_PREDICTED = ZeroDenominator("is always predicted", (_ALWAYS,), (_MISSES, _TRUE_NEGATIVES))
+EVERYWHERE = ZeroDenominator(
     "holds all rows and is always predicted",
     (_ONLY_ROWS, _ALWAYS),
-    (_MISSES, _ALARMS, _REJECTIONS),
+    (_MISSES, _FALSE_POSITIVES, _TRUE_NEGATIVES),
 )
 
 
@@ -132,7 +138,7 @@ class Metric:
     greater_is_better: bool | None = True
     reference: str = ""
     takes_t: bool = False
-    lacks: tuple[Lack, ...] | None = None
+    undefined_where: tuple[ZeroDenominator, ...] | None = None
     exponent: float | Literal["t"] | None = None
     share_of: Literal["support", "rest", "predicted", "unpredicted", "total"] | None = None
     gradient: Gradient | None = None
@@ -161,23 +167,28 @@ class Metric:
     @property
     def undefined(self) -> str:
         """When the metric is NaN, in words."""
-        if self.lacks is None:
+        if self.undefined_where is None:
             return NO_CAUSE
-        if not self.lacks:
+        if not self.undefined_where:
             return "there are no rows"
         subject = "the class" if self.kind == "class" else "a class"
         of_weight = " that has weight at this t" if self.takes_t else ""
-        return f"{subject}{of_weight} {', or '.join(lack.when for lack in self.lacks)}"
+        return f"{subject}{of_weight} {', or '.join(zero.when for zero in self.undefined_where)}"
 
 
 def one_against_rest(hits: Any, support: Any, predicted: Any, total: Any) -> FourCells:
-    """Hits, misses, false alarms and correct rejections of each label, (G, L), none negative."""
-    alarms = predicted - hits
-    rejections = total - (support + alarms)
+    """Hits, misses, false positives and true negatives of each label, (G, L), none negative."""
+    false_positives = predicted - hits
+    true_negatives = total - (support + false_positives)
     # Sums of weights in another order differ by the rounding of 2 L additions, and a quotient of
     # two such nothings would be a number. Whole numbers of rows are not touched below 2**51 / L.
     noise = 2 * hits.shape[1] * np.finfo(np.float64).eps * total
-    return hits, support - hits, alarms, np.where(rejections > noise, rejections, 0.0)
+    return (
+        hits,
+        support - hits,
+        false_positives,
+        np.where(true_negatives > noise, true_negatives, 0.0),
+    )
 
 
 def _share(part: Any, whole: Any) -> FloatArray:
@@ -186,11 +197,12 @@ def _share(part: Any, whole: Any) -> FloatArray:
 
 
 def _of_classes(values: Any, is_class: BoolArray) -> Any:
+    """Values of the classes alone."""
     return values if is_class.all() else values[:, is_class]
 
 
 def _of_cells(function: Callable[..., FloatArray]) -> Callable[..., FloatArray]:
-    """A metric of one class, from a function of its hits, misses, false alarms and rejections."""
+    """A metric of one class, from a function of its hits, misses, false positives and true negatives."""
 
     @wraps(function)
     def metric(hits: Any, support: Any, predicted: Any, total: Any) -> FloatArray:
@@ -200,85 +212,111 @@ def _of_cells(function: Callable[..., FloatArray]) -> Callable[..., FloatArray]:
 
 
 def _recall(hits: Any, support: Any, predicted: Any, total: Any) -> FloatArray:
+    """Hits among the rows of the class."""
     return ratio(hits, support)
 
 
 def _fnr(hits: Any, support: Any, predicted: Any, total: Any) -> FloatArray:
+    """Misses among the rows of the class."""
     return ratio(support - hits, support)
 
 
 def _precision(hits: Any, support: Any, predicted: Any, total: Any) -> FloatArray:
+    """Hits among the rows predicted to be of the class."""
     return ratio(hits, predicted)
 
 
 def _fdr(hits: Any, support: Any, predicted: Any, total: Any) -> FloatArray:
+    """False positives among the rows predicted to be of the class."""
     return ratio(predicted - hits, predicted)
 
 
 def _prevalence(hits: Any, support: Any, predicted: Any, total: Any) -> FloatArray:
+    """Rows of the class among all."""
     return _share(support, total)
 
 
 def _selection_rate(hits: Any, support: Any, predicted: Any, total: Any) -> FloatArray:
+    """Rows predicted to be of the class among all."""
     return _share(predicted, total)
 
 
 def _f_beta(hits: Any, support: Any, predicted: Any, total: Any, beta: float = 1.0) -> FloatArray:
+    """Weighted harmonic mean of precision and recall."""
     square = beta * beta
     # divided by 1 + beta**2, so that nothing overflows
     return _share(hits, support * (square / (1.0 + square)) + predicted / (1.0 + square))
 
 
 def _jaccard(hits: Any, support: Any, predicted: Any, total: Any) -> FloatArray:
+    """Hits among the rows that are, or are predicted to be, of the class."""
     return ratio(hits, support + (predicted - hits))
 
 
 @_of_cells
-def _specificity(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
-    return ratio(rejections, alarms + rejections)
+def _specificity(hits: Any, misses: Any, false_positives: Any, true_negatives: Any) -> FloatArray:
+    """True negatives among the rows of other classes."""
+    return ratio(true_negatives, false_positives + true_negatives)
 
 
 @_of_cells
-def _fpr(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
-    return ratio(alarms, alarms + rejections)
+def _fpr(hits: Any, misses: Any, false_positives: Any, true_negatives: Any) -> FloatArray:
+    """False positives among the rows of other classes."""
+    return ratio(false_positives, false_positives + true_negatives)
 
 
 @_of_cells
-def _npv(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
-    return ratio(rejections, misses + rejections)
+def _npv(hits: Any, misses: Any, false_positives: Any, true_negatives: Any) -> FloatArray:
+    """True negatives among the rows predicted to be of other classes."""
+    return ratio(true_negatives, misses + true_negatives)
 
 
 @_of_cells
-def _false_omission_rate(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
-    return ratio(misses, misses + rejections)
+def _false_omission_rate(
+    hits: Any, misses: Any, false_positives: Any, true_negatives: Any
+) -> FloatArray:
+    """Misses among the rows predicted to be of other classes."""
+    return ratio(misses, misses + true_negatives)
 
 
 @_of_cells
-def _informedness(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
-    return ratio(hits * rejections - misses * alarms, (hits + misses) * (alarms + rejections))
+def _informedness(hits: Any, misses: Any, false_positives: Any, true_negatives: Any) -> FloatArray:
+    """Recall and specificity less 1."""
+    return ratio(
+        hits * true_negatives - misses * false_positives,
+        (hits + misses) * (false_positives + true_negatives),
+    )
 
 
 @_of_cells
-def _markedness(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
-    return ratio(hits * rejections - misses * alarms, (hits + alarms) * (misses + rejections))
+def _markedness(hits: Any, misses: Any, false_positives: Any, true_negatives: Any) -> FloatArray:
+    """Precision and negative predictive value less 1."""
+    return ratio(
+        hits * true_negatives - misses * false_positives,
+        (hits + false_positives) * (misses + true_negatives),
+    )
 
 
 @_of_cells
-def _lr_plus(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
-    return ratio(hits * (alarms + rejections), alarms * (hits + misses))
+def _lr_plus(hits: Any, misses: Any, false_positives: Any, true_negatives: Any) -> FloatArray:
+    """Recall over the false positive rate."""
+    return ratio(hits * (false_positives + true_negatives), false_positives * (hits + misses))
 
 
 @_of_cells
-def _lr_minus(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
-    return ratio(misses * (alarms + rejections), rejections * (hits + misses))
+def _lr_minus(hits: Any, misses: Any, false_positives: Any, true_negatives: Any) -> FloatArray:
+    """The false negative rate over specificity."""
+    return ratio(misses * (false_positives + true_negatives), true_negatives * (hits + misses))
 
 
 @_of_cells
-def _odds_ratio(hits: Any, misses: Any, alarms: Any, rejections: Any) -> FloatArray:
-    return ratio(hits * rejections, misses * alarms)
+def _odds_ratio(hits: Any, misses: Any, false_positives: Any, true_negatives: Any) -> FloatArray:
+    """Odds of a positive prediction in the class over those outside it."""
+    return ratio(hits * true_negatives, misses * false_positives)
 
 
 def _accuracy(hits: Any, support: Any, predicted: Any, total: Any, is_class: Any) -> FloatArray:
+    """Hits among all rows."""
     return _share(hits.sum(axis=1), total[:, 0])
 
 
@@ -291,6 +329,7 @@ def _tempered(
     is_class: Any,
     t: float,
 ) -> FloatArray:
+    """A function of recall, prevalence and t, over the classes."""
     support = _of_classes(support, is_class)
     return function(ratio(_of_classes(hits, is_class), support), support, t)
 
@@ -323,6 +362,7 @@ def _weighted(
 
 
 def _g_mean(hits: Any, support: Any, predicted: Any, total: Any, is_class: Any) -> FloatArray:
+    """Geometric mean of the recalls."""
     # the logarithm, since the product of many recalls underflows
     with np.errstate(divide="ignore"):
         logs = np.log(_of_classes(ratio(hits, support), is_class))
@@ -330,137 +370,144 @@ def _g_mean(hits: Any, support: Any, predicted: Any, total: Any, is_class: Any) 
 
 
 def _min_recall(hits: Any, support: Any, predicted: Any, total: Any, is_class: Any) -> FloatArray:
+    """Smallest recall of a class."""
     recall = _of_classes(ratio(hits, support), is_class)
     return recall.min(axis=1, initial=1.0 if recall.shape[1] else np.nan)
 
 
 def _mcc(hits: Any, support: Any, predicted: Any, total: Any, is_class: Any) -> FloatArray:
+    """Matthews correlation of K classes (Gorodkin 2004), from covariances of the classes."""
     # sums over classes of differences that are exact, where those of squared totals would cancel
-    hits, misses, alarms, rejections = one_against_rest(hits, support, predicted, total)
-    covariance = (hits * rejections - misses * alarms).sum(axis=1)
-    spread_true = (support * (alarms + rejections)).sum(axis=1)
-    spread_predicted = (predicted * (misses + rejections)).sum(axis=1)
+    hits, misses, false_positives, true_negatives = one_against_rest(
+        hits, support, predicted, total
+    )
+    covariance = (hits * true_negatives - misses * false_positives).sum(axis=1)
+    spread_true = (support * (false_positives + true_negatives)).sum(axis=1)
+    spread_predicted = (predicted * (misses + true_negatives)).sum(axis=1)
     return ratio(covariance, np.sqrt(spread_true) * np.sqrt(spread_predicted)).clip(-1.0, 1.0)
 
 
 def _cohen_kappa(hits: Any, support: Any, predicted: Any, total: Any, is_class: Any) -> FloatArray:
-    hits, misses, alarms, rejections = one_against_rest(hits, support, predicted, total)
-    covariance = (hits * rejections - misses * alarms).sum(axis=1)
-    disagreement = (predicted * (alarms + rejections)).sum(axis=1)
+    """Agreement beyond chance (Cohen 1960), from covariances of the classes."""
+    hits, misses, false_positives, true_negatives = one_against_rest(
+        hits, support, predicted, total
+    )
+    covariance = (hits * true_negatives - misses * false_positives).sum(axis=1)
+    disagreement = (predicted * (false_positives + true_negatives)).sum(axis=1)
     return ratio(covariance, disagreement).clip(-1.0, 1.0)
 
 
 # fmt: off
 METRICS: tuple[Metric, ...] = (
-    Metric("accuracy", "overall", _accuracy, r"\frac{\sum_k h_k}{n}", lacks=(),
+    Metric("accuracy", "overall", _accuracy, r"\frac{\sum_k h_k}{n}", undefined_where=(),
            reference=_SOKOLOVA, exponent=1.0, gradient=gradients.accuracy,
            aliases=("accuracy_score",)),
     Metric("balanced_accuracy", "overall", partial(_macro, _recall),
-           r"\frac{1}{K} \sum_k \frac{h_k}{n_k}", lacks=(ABSENT,),
+           r"\frac{1}{K} \sum_k \frac{h_k}{n_k}", undefined_where=(ABSENT,),
            reference="Brodersen et al. 2010, doi:10.1109/ICPR.2010.764", exponent=0.0,
            gradient=partial(gradients.macro, gradients.RECALL),
            aliases=("balanced_accuracy_score",)),
     Metric("tba", "overall", partial(_tempered, tempered_mean), r"\sum_k w_k \frac{h_k}{n_k}",
-           takes_t=True, lacks=(ABSENT,), reference="tempered balanced accuracy", exponent="t",
+           takes_t=True, undefined_where=(ABSENT,), reference="tempered balanced accuracy", exponent="t",
            gradient=gradients.tempered_mean,
            aliases=("tempered_balanced_accuracy", "tempered_balanced_accuracy_score")),
     Metric("tba_slope", "overall", partial(_tempered, tempered_slope),
            r"\sum_k w_k \left(\ln p_k - \sum_j w_j \ln p_j\right) \frac{h_k}{n_k}",
-           bounds=(-np.inf, np.inf), greater_is_better=None, takes_t=True, lacks=(ABSENT,),
+           bounds=(-np.inf, np.inf), greater_is_better=None, takes_t=True, undefined_where=(ABSENT,),
            reference="derivative of tba by t", gradient=gradients.tempered_slope, limits="tba_slope"),
     Metric("majority", "overall", partial(_tempered, majority_score), r"w_{\arg\max_k p_k}",
-           greater_is_better=None, takes_t=True, lacks=(ABSENT,),
+           greater_is_better=None, takes_t=True, undefined_where=(ABSENT,),
            reference="tba of a classifier that always answers the most prevalent class",
            gradient=gradients.majority, limits="majority"),
-    Metric("recall", "class", _recall, r"\frac{h_k}{n_k}", lacks=(ABSENT,), reference=_SOKOLOVA, share_of="support",
+    Metric("recall", "class", _recall, r"\frac{h_k}{n_k}", undefined_where=(ABSENT,), reference=_SOKOLOVA, share_of="support",
            gradient=gradients.RECALL,
            aliases=("sensitivity", "tpr", "hit_rate", "recall_score", "true_positive_rate")),
-    Metric("specificity", "class", _specificity, r"\frac{c_k}{n - n_k}", lacks=(ALONE,),
+    Metric("specificity", "class", _specificity, r"\frac{c_k}{n - n_k}", undefined_where=(ALONE,),
            reference=_SOKOLOVA, share_of="rest", gradient=gradients.SPECIFICITY,
            aliases=("tnr", "selectivity", "true_negative_rate")),
-    Metric("precision", "class", _precision, r"\frac{h_k}{q_k}", lacks=(UNPREDICTED,),
+    Metric("precision", "class", _precision, r"\frac{h_k}{q_k}", undefined_where=(UNPREDICTED,),
            reference=_SOKOLOVA, share_of="predicted", gradient=gradients.PRECISION,
            aliases=("ppv", "precision_score", "positive_predictive_value")),
-    Metric("npv", "class", _npv, r"\frac{c_k}{n - q_k}", lacks=(ALWAYS_PREDICTED,),
+    Metric("npv", "class", _npv, r"\frac{c_k}{n - q_k}", undefined_where=(ALWAYS_PREDICTED,),
            reference=_ALTMAN, share_of="unpredicted", gradient=gradients.NPV,
            aliases=("negative_predictive_value",)),
     Metric("fpr", "class", _fpr, r"\frac{q_k - h_k}{n - n_k}", greater_is_better=False,
-           lacks=(ALONE,), reference=_POWERS, share_of="rest", gradient=gradients.FPR,
+           undefined_where=(ALONE,), reference=_POWERS, share_of="rest", gradient=gradients.FPR,
            aliases=("fall_out", "false_positive_rate", "false_alarm_rate")),
-    Metric("fnr", "class", _fnr, r"\frac{n_k - h_k}{n_k}", greater_is_better=False, lacks=(ABSENT,),
+    Metric("fnr", "class", _fnr, r"\frac{n_k - h_k}{n_k}", greater_is_better=False, undefined_where=(ABSENT,),
            reference=_POWERS, share_of="support", gradient=gradients.FNR,
            aliases=("miss_rate", "false_negative_rate")),
     Metric("fdr", "class", _fdr, r"\frac{q_k - h_k}{q_k}", greater_is_better=False,
-           lacks=(UNPREDICTED,), reference="1 - precision", share_of="predicted", gradient=gradients.FDR,
+           undefined_where=(UNPREDICTED,), reference="1 - precision", share_of="predicted", gradient=gradients.FDR,
            aliases=("false_discovery_rate",)),
     Metric("false_omission_rate", "class", _false_omission_rate, r"\frac{n_k - h_k}{n - q_k}",
-           greater_is_better=False, lacks=(ALWAYS_PREDICTED,), reference="1 - npv", share_of="unpredicted",
+           greater_is_better=False, undefined_where=(ALWAYS_PREDICTED,), reference="1 - npv", share_of="unpredicted",
            gradient=gradients.FALSE_OMISSION_RATE,
            aliases=("for",)),
-    Metric("f1", "class", _f_beta, r"\frac{2 h_k}{n_k + q_k}", lacks=(NOWHERE,),
+    Metric("f1", "class", _f_beta, r"\frac{2 h_k}{n_k + q_k}", undefined_where=(NOWHERE,),
            reference=_SOKOLOVA, gradient=gradients.F1, limits="f1",
            aliases=("f1_score", "f_score", "f_measure", "dice")),
-    Metric("jaccard", "class", _jaccard, r"\frac{h_k}{n_k + q_k - h_k}", lacks=(NOWHERE,),
+    Metric("jaccard", "class", _jaccard, r"\frac{h_k}{n_k + q_k - h_k}", undefined_where=(NOWHERE,),
            reference="Jaccard 1912, doi:10.1111/j.1469-8137.1912.tb05611.x", gradient=gradients.JACCARD, limits="jaccard",
            aliases=("jaccard_score", "iou")),
     Metric("g_mean", "overall", _g_mean, r"\left(\prod_k \frac{h_k}{n_k}\right)^{1/K}",
-           lacks=(ABSENT,), reference="Sun et al. 2006, doi:10.1109/ICDM.2006.29", gradient=gradients.g_mean, limits="rows",
+           undefined_where=(ABSENT,), reference="Sun et al. 2006, doi:10.1109/ICDM.2006.29", gradient=gradients.g_mean, limits="rows",
            aliases=("gmean", "geometric_mean_score")),
-    Metric("min_recall", "overall", _min_recall, r"\min_k \frac{h_k}{n_k}", lacks=(ABSENT,),
+    Metric("min_recall", "overall", _min_recall, r"\min_k \frac{h_k}{n_k}", undefined_where=(ABSENT,),
            reference="smallest recall of a class", gradient=gradients.min_recall, limits="min_recall",
            aliases=("worst_class_recall",)),
     Metric("recall_macro", "overall", partial(_macro, _recall),
-           r"\frac{1}{K} \sum_k \frac{h_k}{n_k}", lacks=(ABSENT,), reference=_SOKOLOVA, exponent=0.0,
+           r"\frac{1}{K} \sum_k \frac{h_k}{n_k}", undefined_where=(ABSENT,), reference=_SOKOLOVA, exponent=0.0,
            gradient=partial(gradients.macro, gradients.RECALL),
            aliases=("macro_recall",)),
     Metric("precision_macro", "overall", partial(_macro, _precision),
-           r"\frac{1}{K} \sum_k \frac{h_k}{q_k}", lacks=(UNPREDICTED,), reference=_SOKOLOVA,
+           r"\frac{1}{K} \sum_k \frac{h_k}{q_k}", undefined_where=(UNPREDICTED,), reference=_SOKOLOVA,
            gradient=partial(gradients.macro, gradients.PRECISION), limits="cols",
            aliases=("macro_precision",)),
     Metric("f1_macro", "overall", partial(_macro, _f_beta),
-           r"\frac{1}{K} \sum_k \frac{2 h_k}{n_k + q_k}", lacks=(NOWHERE,), reference=_SOKOLOVA,
+           r"\frac{1}{K} \sum_k \frac{2 h_k}{n_k + q_k}", undefined_where=(NOWHERE,), reference=_SOKOLOVA,
            gradient=partial(gradients.macro, gradients.F1), limits="least",
            aliases=("macro_f1",)),
     Metric("precision_weighted", "overall", partial(_weighted, _precision),
-           r"\sum_k p_k \frac{h_k}{q_k}", lacks=(NEGLECTED,), reference=_SOKOLOVA,
+           r"\sum_k p_k \frac{h_k}{q_k}", undefined_where=(NEGLECTED,), reference=_SOKOLOVA,
            gradient=partial(gradients.weighted, gradients.PRECISION, _precision), limits="cols",
            aliases=("weighted_precision",)),
     Metric("f1_weighted", "overall", partial(_weighted, _f_beta),
-           r"\sum_k p_k \frac{2 h_k}{n_k + q_k}", lacks=(), reference=_SOKOLOVA,
+           r"\sum_k p_k \frac{2 h_k}{n_k + q_k}", undefined_where=(), reference=_SOKOLOVA,
            gradient=partial(gradients.weighted, gradients.F1, _f_beta), limits="least",
            aliases=("weighted_f1",)),
     Metric("mcc", "overall", _mcc,
            r"\frac{n \sum_k h_k - \sum_k n_k q_k}{\sqrt{\sum_k n_k (n - n_k)} \sqrt{\sum_k q_k (n - q_k)}}",
-           bounds=_SIGNED, lacks=(ALONE, ALWAYS_PREDICTED),
+           bounds=_SIGNED, undefined_where=(ALONE, ALWAYS_PREDICTED),
            reference="Gorodkin 2004, doi:10.1016/j.compbiolchem.2004.09.006", gradient=gradients.mcc, limits="rows",
            aliases=("matthews_corrcoef", "phi")),
     Metric("cohen_kappa", "overall", _cohen_kappa,
            r"\frac{n \sum_k h_k - \sum_k n_k q_k}{\sum_k q_k (n - n_k)}", bounds=_SIGNED,
-           lacks=(EVERYWHERE,), reference="Cohen 1960, doi:10.1177/001316446002000104",
+           undefined_where=(EVERYWHERE,), reference="Cohen 1960, doi:10.1177/001316446002000104",
            gradient=gradients.cohen_kappa, limits="rows",
            aliases=("kappa", "cohen_kappa_score")),
     Metric("informedness", "class", _informedness, r"\frac{h_k}{n_k} + \frac{c_k}{n - n_k} - 1",
-           bounds=_SIGNED, lacks=(ABSENT, ALONE), reference=_POWERS, gradient=gradients.INFORMEDNESS, limits="rows",
+           bounds=_SIGNED, undefined_where=(ABSENT, ALONE), reference=_POWERS, gradient=gradients.INFORMEDNESS, limits="rows",
            aliases=("youden_j", "youden")),
     Metric("markedness", "class", _markedness, r"\frac{h_k}{q_k} + \frac{c_k}{n - q_k} - 1",
-           bounds=_SIGNED, lacks=(UNPREDICTED, ALWAYS_PREDICTED), reference=_POWERS,
+           bounds=_SIGNED, undefined_where=(UNPREDICTED, ALWAYS_PREDICTED), reference=_POWERS,
            gradient=gradients.MARKEDNESS, limits="cols"),
     Metric("lr_plus", "class", _lr_plus, r"\frac{h_k (n - n_k)}{n_k (q_k - h_k)}",
-           bounds=_POSITIVE, lacks=(ABSENT, ALONE, UNPREDICTED), reference=_DEEKS, gradient=gradients.LR_PLUS, limits="lr_plus",
+           bounds=_POSITIVE, undefined_where=(ABSENT, ALONE, UNPREDICTED), reference=_DEEKS, gradient=gradients.LR_PLUS, limits="lr_plus",
            aliases=("positive_likelihood_ratio",)),
     Metric("lr_minus", "class", _lr_minus, r"\frac{(n_k - h_k)(n - n_k)}{n_k c_k}",
-           bounds=_POSITIVE, greater_is_better=False, lacks=(ABSENT, ALONE, ALWAYS_PREDICTED),
+           bounds=_POSITIVE, greater_is_better=False, undefined_where=(ABSENT, ALONE, ALWAYS_PREDICTED),
            reference=_DEEKS, gradient=gradients.LR_MINUS, limits="lr_minus",
            aliases=("negative_likelihood_ratio",)),
     Metric("odds_ratio", "class", _odds_ratio, r"\frac{h_k c_k}{(n_k - h_k)(q_k - h_k)}",
-           bounds=_POSITIVE, lacks=(ABSENT, ALONE, UNPREDICTED, ALWAYS_PREDICTED),
+           bounds=_POSITIVE, undefined_where=(ABSENT, ALONE, UNPREDICTED, ALWAYS_PREDICTED),
            reference="Glas et al. 2003, doi:10.1016/S0895-4356(03)00177-X", gradient=gradients.ODDS_RATIO, limits="odds_ratio",
            aliases=("diagnostic_odds_ratio", "dor")),
     Metric("prevalence", "class", _prevalence, r"p_k = \frac{n_k}{n}", greater_is_better=None,
-           lacks=(), reference="share of the rows", share_of="total", gradient=gradients.PREVALENCE,
+           undefined_where=(), reference="share of the rows", share_of="total", gradient=gradients.PREVALENCE,
            aliases=("base_rate",)),
     Metric("selection_rate", "class", _selection_rate, r"\frac{q_k}{n}", greater_is_better=None,
-           lacks=(), reference="Feldman et al. 2015, doi:10.1145/2783258.2783311", share_of="total",
+           undefined_where=(), reference="Feldman et al. 2015, doi:10.1145/2783258.2783311", share_of="total",
            gradient=gradients.SELECTION_RATE,
            aliases=("predicted_positive_rate",)),
 )
@@ -510,7 +557,7 @@ def f_beta(beta: float) -> Metric:
         partial(_f_beta, beta=float(beta)),
         formula=rf"\frac{{(1 + {square:g}) h_k}}{{{square:g} n_k + q_k}}",
         reference="Chinchor 1992, doi:10.3115/1072064.1072067",
-        lacks=(NOWHERE,),
+        undefined_where=(NOWHERE,),
         gradient=gradients.f_beta(square),
         limits="f1" if square == 1.0 else "rows",
     )
@@ -549,7 +596,7 @@ def tempered(t: float) -> Metric:
         partial(_tempered, tempered_mean, t=exponent),
         formula=rf"\sum_k w_k \frac{{h_k}}{{n_k}}, \quad t = {_brief(exponent)}",
         reference="tempered balanced accuracy",
-        lacks=(ABSENT,) if exponent <= 0 else (),  # above 0 an absent class has no weight
+        undefined_where=(ABSENT,) if exponent <= 0 else (),  # above 0 an absent class has no weight
         exponent=exponent,
         gradient=partial(gradients.tempered_mean, t=exponent),
     )

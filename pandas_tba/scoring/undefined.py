@@ -15,8 +15,8 @@ from pandas_tba.scoring.metrics import (
     NO_CAUSE,
     UNPREDICTED,
     FourCells,
-    Lack,
     Metric,
+    ZeroDenominator,
     one_against_rest,
 )
 
@@ -60,7 +60,7 @@ def causes(counts: ConfusionCounts, metric: Metric, is_nan: BoolArray) -> Causes
 
 
 def _word_reasons(
-    counts: ConfusionCounts, among: Sequence[Lack], kinds: Codes, labels: Codes
+    counts: ConfusionCounts, among: Sequence[ZeroDenominator], kinds: Codes, labels: Codes
 ) -> npt.NDArray[Any]:
     """A reason for each pair of a kind and a label, worded once for all that are alike."""
     names = counts.label_set.values
@@ -111,7 +111,7 @@ def report_undefined(
 ) -> None:
     """Name the metrics that are NaN, and why, for the groups in question."""
     names, where = [], np.zeros(len(counts), dtype=np.bool_)
-    possible: list[tuple[Lack, BoolArray]] = []
+    possible: list[tuple[ZeroDenominator, BoolArray]] = []
     for metric in chosen:
         is_nan = _where_nan(counts, metric, values[metric.name])
         if is_nan.any():
@@ -147,9 +147,9 @@ def _where_nan(counts: ConfusionCounts, metric: Metric, values: FloatArray) -> B
 
 def _possible_causes(
     counts: ConfusionCounts, metric: Metric, is_nan: BoolArray
-) -> list[tuple[Lack, BoolArray]]:
+) -> list[tuple[ZeroDenominator, BoolArray]]:
     """What may be the cause where a metric is NaN, and among which labels, (G, L) or (G, 1)."""
-    causes = (ABSENT, UNPREDICTED) if metric.lacks is None else metric.lacks
+    causes = (ABSENT, UNPREDICTED) if metric.undefined_where is None else metric.undefined_where
     if metric.kind == "class":
         return [(cause, is_nan) for cause in causes]
     of_classes = is_nan[:, None] & counts.is_class
@@ -165,7 +165,7 @@ def _cells_of(counts: ConfusionCounts, at: Any) -> FourCells:
 
 
 def _describe_groups(
-    counts: ConfusionCounts, where: Any, possible: Sequence[tuple[Lack, BoolArray]]
+    counts: ConfusionCounts, where: Any, possible: Sequence[tuple[ZeroDenominator, BoolArray]]
 ) -> str:
     """Why values are undefined, for the first five of those in `where`, (G,)."""
     at = np.flatnonzero(where)

@@ -106,11 +106,13 @@ def metric_stage(options):
 
         table = ours()[[getattr(metric, "name", metric) for metric in TWENTY]]
         with np.errstate(under="ignore"):
-            expected = np.stack(naive(cells.planes[0]), axis=1)
+            expected = np.stack(naive(cells.quantities[0]), axis=1)
         skip = [2] if n_labels > 100 else []  # the product of a thousand recalls underflows
         if not np.allclose(np.delete(table.to_numpy(), skip, 1), np.delete(expected, skip, 1)):
             raise SystemExit("The textbook's metrics differ.")
-        found = raced({"ours": ours, "naive": lambda c=cells.planes[0]: naive(c)}, options.rounds)
+        found = raced(
+            {"ours": ours, "naive": lambda c=cells.quantities[0]: naive(c)}, options.rounds
+        )
         what = f"20 metrics, {n_groups:,} groups, {n_labels:,} labels"
         yield Row(f"{what}: textbook / ours", found["naive"] / found["ours"], bar)
         tracemalloc.start()

@@ -1,4 +1,4 @@
-"""What the library claims about rates, simulated: coverage, false alarms, verdicts.
+"""What the library claims about rates, simulated: coverage, false positives, verdicts.
 
 python tests/benchmarks/rates.py [--short] [--only TEXT] [--jobs 2] [--write FILE]
 """

@@ -21,11 +21,11 @@ def frame_of(n_rows=300, labels=LABELS, seed=0):
     )
 
 
-def dense(pairs, plane=0):
-    """One plane as an array (G, L, L, L)."""
+def dense(pairs, quantity=0):
+    """One quantity as an array (G, L, L, L)."""
     n_labels = len(pairs.label_set.values)
     held = np.zeros((len(pairs), n_labels, n_labels, n_labels))
-    np.add.at(held, pairs.joint[:4], pairs.joint.planes[plane])
+    np.add.at(held, pairs.joint[:4], pairs.joint.quantities[quantity])
     return held
 
 
@@ -34,8 +34,8 @@ def test_everything_is_derived_from_the_joint_cells(weight):
     frame = frame_of()
     pairs = tba.count_pairs(frame, y_pred=MODELS, by="g", sample_weight=weight)
     counts = tba.count(frame, y_pred=MODELS, by="g", sample_weight=weight)
-    plane = 0 if weight is None else 1
-    joint = dense(pairs, plane)
+    quantity = 0 if weight is None else 1
+    joint = dense(pairs, quantity)
     diagonal = np.arange(3)
     both = joint[:, diagonal, diagonal, diagonal]
     of_a, of_b = joint.sum(axis=3), joint.sum(axis=2)
@@ -68,9 +68,11 @@ def test_sums_of_parts_and_groups(weight):
     by_group = sum(tba.count_pairs(part, by="g", **options) for part in parts)
     whole = tba.count_pairs(frame, by="g", **options)
     pooled = tba.count_pairs(frame, **options)
-    for plane in range(1 if weight is None else 3):
-        np.testing.assert_allclose(dense(by_group, plane), dense(whole, plane), rtol=1e-12)
-        np.testing.assert_allclose(dense(whole.pooled(), plane), dense(pooled, plane), rtol=1e-12)
+    for quantity in range(1 if weight is None else 3):
+        np.testing.assert_allclose(dense(by_group, quantity), dense(whole, quantity), rtol=1e-12)
+        np.testing.assert_allclose(
+            dense(whole.pooled(), quantity), dense(pooled, quantity), rtol=1e-12
+        )
     assert whole.pooled().pairs == pooled.pairs
 
 
@@ -82,7 +84,7 @@ def test_labels_of_either_model_that_are_no_class():
     labels = found.label_set.values
     cells = {
         tuple(labels[place] for place in line): rows
-        for *line, rows in zip(*found.joint[1:4], found.joint.planes[0], strict=True)
+        for *line, rows in zip(*found.joint[1:4], found.joint.quantities[0], strict=True)
     }
     assert cells == {("a",) * 3: 1, ("a", "a", "?"): 1, ("b",) * 3: 1, ("b", "z", "b"): 1}
     assert found.cells.tolist() == [[[[0, 0], [1, 1]], [[0, 1], [0, 1]]]]
@@ -99,12 +101,13 @@ def test_memory_follows_the_cells_that_hold_rows():
     question = {"y_pred": ["a", "b"], "labels": range(4000)}
     pairs = tba.count_pairs(frame, by="g", **question)
     assert (
-        sum(plane.nbytes for plane in (*pairs.stored.planes, pairs.stored.keys)) <= 2 * 8 * 20_000
+        sum(quantity.nbytes for quantity in (*pairs.stored.quantities, pairs.stored.keys))
+        <= 2 * 8 * 20_000
     )
     halves = [tba.count_pairs(part, by="g", **question) for part in (frame[:9000], frame[9000:])]
     for found in (sum(halves), pairs):
         assert found.stored.keys.tolist() == pairs.stored.keys.tolist()
-        assert found.stored.planes[0].tolist() == pairs.stored.planes[0].tolist()
+        assert found.stored.quantities[0].tolist() == pairs.stored.quantities[0].tolist()
     assert pairs.pooled().cells.tolist() == tba.count_pairs(frame, **question).cells.tolist()
     assert pairs.cells.sum() == pairs.support.sum() == 20_000
 

@@ -17,8 +17,8 @@ def entries(draw, shape=(3, 4, 4)):
     n = draw(st.integers(0, 30))
     axes = [draw(st.lists(st.integers(0, size - 1), min_size=n, max_size=n)) for size in shape]
     weights = np.array(draw(st.lists(st.integers(1, 9), min_size=n, max_size=n)), dtype=float)
-    planes = (np.ones(n, dtype=np.int64), weights, weights * weights)
-    return Entries(*(np.array(axis, dtype=np.intp) for axis in axes), planes)
+    quantities = (np.ones(n, dtype=np.int64), weights, weights * weights)
+    return Entries(*(np.array(axis, dtype=np.intp) for axis in axes), quantities)
 
 
 def both(shape, found):
@@ -27,20 +27,20 @@ def both(shape, found):
     assert dense.keys is None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cells, "DENSE_CELLS", -1)
-        sparse = gathered(shape, found._replace(planes=found.planes))
+        sparse = gathered(shape, found._replace(quantities=found.quantities))
         if sparse.keys is None:  # as many entries as a quarter of the cells
-            keys = np.flatnonzero(dense.planes[ROWS])
-            planes = tuple(plane.reshape(-1)[keys] for plane in dense.planes)
-            sparse = Cells(shape, planes, keys)
+            keys = np.flatnonzero(dense.quantities[ROWS])
+            quantities = tuple(quantity.reshape(-1)[keys] for quantity in dense.quantities)
+            sparse = Cells(shape, quantities, keys)
     return dense, sparse
 
 
 def assert_same(first, second):
     assert first.shape == second.shape
-    for plane in (ROWS, WEIGHT, SQUARES):
-        np.testing.assert_array_equal(first.dense(plane), second.dense(plane))
+    for quantity in (ROWS, WEIGHT, SQUARES):
+        np.testing.assert_array_equal(first.dense(quantity), second.dense(quantity))
         for name in ("hits", "support", "predicted"):
-            mine, theirs = (getattr(part, name)(plane) for part in (first, second))
+            mine, theirs = (getattr(part, name)(quantity) for part in (first, second))
             np.testing.assert_array_equal(mine, theirs)
     for name in ("rows_of_groups", "rows_of_true", "rows_of_predicted"):
         mine, theirs = (getattr(part, name)() for part in (first, second))

@@ -381,12 +381,12 @@ def of_format(number):
 
 
 def said(**parts):
-    """A table of text whose line of remarks says something else."""
+    """A table of text whose line of metadata says something else."""
     table = in_text(by="segment")
     return changed(0, "tba", json.dumps(json.loads(table["tba"].iloc[0]) | parts))
 
 
-def told(**parts):
+def metadata(**parts):
     """A table whose attrs say something else."""
     table = tba.count(FRAME, by="segment").to_table()
     table.attrs["tba"]["counts"] |= parts
@@ -422,18 +422,18 @@ BAD_REMARKS = {
 }
 
 
-@pytest.mark.parametrize("table", [said, told])
+@pytest.mark.parametrize("table", [said, metadata])
 @pytest.mark.parametrize(
     "case", [case for case in BAD_REMARKS if not case.startswith("pos_label is a")]
 )
-def test_remarks_that_nobody_wrote(case, table):
+def test_metadata_that_nobody_wrote(case, table):
     with pytest.raises(tba.InputError) as raised:
         from_table(table(**BAD_REMARKS[case]))
     assert str(raised.value).startswith(WRONG)
 
 
-@pytest.mark.parametrize("table", [said, told])
-def test_remarks_of_later_versions_are_left_alone(table):
+@pytest.mark.parametrize("table", [said, metadata])
+def test_metadata_of_later_versions_are_left_alone(table):
     assert_same(from_table(table(weird=[1], other={"a": 1})), tba.count(FRAME, by="segment"))
 
 
@@ -742,7 +742,7 @@ def test_a_plain_table_may_have_keys_of_any_name():
         assert_same(from_table(counts.to_table()), counts)
 
 
-def test_remarks_may_be_laid_out_anew():
+def test_metadata_may_be_laid_out_anew():
     counts = tba.count(FRAME, by="segment", labels=[*"abcd"])
     table = counts.to_table(text=True)
     for layout in ({"indent": 1}, {"sort_keys": True}):

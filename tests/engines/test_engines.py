@@ -254,7 +254,7 @@ def test_a_threshold_has_the_precision_of_the_scores(made, dtype, threshold):
     ):
         question |= {"y_true": "yes", "threshold": threshold}
         found = tba.count(made(frame), **question)
-        assert found.stored.planes[0][0, :, 1].sum() == (scores >= threshold).sum()
+        assert found.stored.quantities[0][0, :, 1].sum() == (scores >= threshold).sum()
         assert_same(found, tba.count(frame, **question))
     assert found.weight.sum() == pytest.approx(N * float(np.float32(0.1)), rel=1e-14)
     question = {"y_true": "yes", "y_score": ["p", "q"], "threshold": threshold}
@@ -686,7 +686,7 @@ def test_partitions_of_unequal_kinds():
     assert error_of(tba.count, frame) == error_of(tba.count, whole)
 
 
-def beside(frame):
+def pivot(frame):
     """The frame with two more predictions of the kind of its labels: one rolled, one of the truth."""
     rolled, truth = np.roll(np.arange(len(frame)), 7), np.arange(len(frame)) % 3 > 0
     other = frame["y_pred"].take(rolled).set_axis(frame.index)
@@ -694,7 +694,7 @@ def beside(frame):
 
 
 PAIR, TRIO = ["y_pred", "other"], ["other", "y_pred", "third"]
-WIDE = beside(FRAME)
+WIDE = pivot(FRAME)
 PAIRED = {
     "two models": (WIDE, {"y_pred": PAIR}),
     "three models": (WIDE, {"y_pred": TRIO}),
@@ -724,11 +724,11 @@ PAIRED = {
     ),
     "weights of no rows": (WIDE.iloc[:0], {"y_pred": TRIO, "sample_weight": "w"}),
     "categories without rows": (
-        beside(CATEGORIES),
+        pivot(CATEGORIES),
         {"y_pred": TRIO, "by": ["segment", "year"], "observed": False},
     ),
 } | {
-    kind: (beside(COUNTED[kind][0]), {"y_pred": PAIR, "by": "segment"})
+    kind: (pivot(COUNTED[kind][0]), {"y_pred": PAIR, "by": "segment"})
     for kind in (
         "booleans", "whole numbers", "a pair of numbers", "fractions", "days", "times",
         "decimals", "categories",
@@ -756,8 +756,10 @@ def assert_same_pairs(found, expected):
     assert found.key_groups.declared == expected.key_groups.declared
     for found_part, expected_part in zip(found.joint[:4], expected.joint[:4], strict=True):
         np.testing.assert_array_equal(found_part, expected_part)
-    for found_plane, plane in zip(found.joint.planes, expected.joint.planes, strict=True):
-        np.testing.assert_allclose(found_plane, plane, rtol=1e-12)
+    for found_quantity, quantity in zip(
+        found.joint.quantities, expected.joint.quantities, strict=True
+    ):
+        np.testing.assert_allclose(found_quantity, quantity, rtol=1e-12)
     np.testing.assert_array_equal(found.unpaired, expected.unpaired)
     assert found.n_missing == expected.n_missing
 

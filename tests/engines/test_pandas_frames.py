@@ -274,7 +274,7 @@ def frame_of_sizes(n_true, n_predicted, missing, **n_keys):
 
 
 FULL = {  # numbers of labels and keys of which every code of one or two bytes stands for something
-    f"{names} {sizes} {beside:+d}": dict(zip(names, (*sizes[:-1], sizes[-1] + beside), strict=True))
+    f"{names} {sizes} {pivot:+d}": dict(zip(names, (*sizes[:-1], sizes[-1] + pivot), strict=True))
     for names, every in {
         ("n_true", "n_predicted", "g"): [(16, 16, 1), (256, 256, 1), (1, 256, 1), (1, 1, 256),
                                          (1, 1, 2**16), (4, 4, 16)],
@@ -282,8 +282,8 @@ FULL = {  # numbers of labels and keys of which every code of one or two bytes s
         ("n_true", "n_predicted", "g", "h"): [(1, 1, 1, 256), (1, 1, 1, 2**16), (2, 2, 64, 1)],
     }.items()
     for sizes in every
-    for beside in (-1, 0, 1)
-    if sizes[-1] + beside
+    for pivot in (-1, 0, 1)
+    if sizes[-1] + pivot
 }  # fmt: skip
 
 

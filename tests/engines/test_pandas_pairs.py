@@ -144,13 +144,13 @@ def test_weights_stand_beside_the_rows(shape):
     assert_same(found, expected)
     plain = frame.assign(w=2.5)
     held = count_pairs(plain, by="g", sample_weight="w", **question)
-    rows, weight, squared = held.joint.planes
+    rows, weight, squared = held.joint.quantities
     assert weight.tolist() == (2.5 * rows).tolist()
     assert squared.tolist() == (6.25 * rows).tolist()
     if shape == "columns":
-        for plane, power in zip(found.joint.planes[1:], (1, 2), strict=True):
+        for quantity, power in zip(found.joint.quantities[1:], (1, 2), strict=True):
             by_class = frame.groupby("y_true")["w"].agg(lambda w, power=power: (w**power).sum())
-            total = np.bincount(found.joint.truth, weights=plane) / 3  # three pairs of models
+            total = np.bincount(found.joint.truth, weights=quantity) / 3  # three pairs of models
             assert total.tolist() == pytest.approx(by_class.tolist(), rel=1e-12)
 
 

@@ -865,5 +865,5 @@ def test_many_shards_equal_one_pass(job, merge, monkeypatch):
     mine, theirs = found.stored.entries(), whole.stored.entries()
     for name in ("group", "truth", "predicted"):
         np.testing.assert_array_equal(getattr(mine, name), getattr(theirs, name))
-    for plane, expected in zip(mine.planes, theirs.planes, strict=True):
-        np.testing.assert_array_equal(plane, expected)
+    for quantity, expected in zip(mine.quantities, theirs.quantities, strict=True):
+        np.testing.assert_array_equal(quantity, expected)

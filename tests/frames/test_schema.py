@@ -189,8 +189,8 @@ def test_what_is_no_schema():
 OFF = """
 import pandas as pd, pandas_tba as tba
 frame = pd.DataFrame({"y_true": ["a", None], "y_pred": ["a", "z"], "w": [1, -1]})
-door = frame.tba(labels=["a", "b"], sample_weight="w")
-for ask in (door.score, door.validate):
+accessor = frame.tba(labels=["a", "b"], sample_weight="w")
+for ask in (accessor.score, accessor.validate):
     try:
         ask()
     except tba.InputError as error:

@@ -146,12 +146,12 @@ TAKE_NO_TEXT = {"class_weights", "f_beta", "load_income", "t_from_cost_ratio", "
                 "tempered", "count_parquet"}  # fmt: skip
 
 
-def told(found, mark):
+def metadata(found, mark):
     """All that an answer says, without the mark as it is, and as a repr shows it."""
     if isinstance(found, list):
-        return [told(part, mark) for part in found]
+        return [metadata(part, mark) for part in found]
     if isinstance(found, tba.ConfusionCounts):
-        return told([found.to_table(), repr(found)], mark)
+        return metadata([found.to_table(), repr(found)], mark)
     said = [found]
     if isinstance(found, (pd.DataFrame, pd.Series)):
         columns = found.columns.tolist() if found.ndim == 2 else [found.name]
@@ -169,7 +169,7 @@ def plain():
     doors = asked(None, "")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return {name: told(ask(doors), "\0\0") for name, ask in ASKS.items()}
+        return {name: metadata(ask(doors), "\0\0") for name, ask in ASKS.items()}
 
 
 CASES = [("half a character", part) for part in PARTS] + [(name, "all") for name in MARKS]
@@ -180,7 +180,7 @@ def test_no_text_changes_an_answer(plain, name, part):
     mark = MARKS[name]
     doors = asked(part, mark)
     for question in ASKS if part == "all" else QUICK:
-        assert told(ASKS[question](doors), mark) == plain[question], question
+        assert metadata(ASKS[question](doors), mark) == plain[question], question
 
 
 def test_every_public_function_is_asked():

@@ -1,4 +1,4 @@
-"""Pictures of all kinds, and what each shows in words and numbers, to be compared with a baseline."""
+"""Plots of all kinds, and what each shows in words and numbers, to be compared with a baseline."""
 
 import json
 import re
@@ -26,7 +26,7 @@ TOLERANCE = {"rtol": 1e-6, "atol": 1e-9}
 DIGITS = 8  # so that rounding is well within the tolerance
 
 
-# The pictures
+# The plots
 
 
 def income(**asked):
@@ -114,7 +114,7 @@ PICTURES = {picture.name: picture.draw for picture in make_gallery.PICTURES} | N
 
 
 def drawn(name):
-    """Draw a picture; what the library warns of is tested elsewhere."""
+    """Draw a plot; what the library warns of is tested elsewhere."""
     plt.close("all")
     with warnings.catch_warnings():
         for kind in (tba.InputWarning, tba.UndefinedWarning):
@@ -123,7 +123,7 @@ def drawn(name):
     return plt.gcf()
 
 
-# What a picture shows
+# What a plot shows
 
 
 def described(figure):
@@ -284,7 +284,7 @@ def as_text(shown):
 
 
 def differences(was, now, place=""):
-    """Say what of a picture is not as in its baseline."""
+    """Say what of a plot is not as in its baseline."""
     if _is_numeric(was) and _is_numeric(now):
         yield from _numeric_differences(was, now, place)
     elif isinstance(was, dict) and isinstance(now, dict):

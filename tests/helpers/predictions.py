@@ -152,6 +152,6 @@ def assert_same(found, expected):
     assert_index_equal(*sides, exact=False)
     assert found.n_missing == expected.n_missing
     assert found.missing_by_column == expected.missing_by_column
-    for mine, theirs in zip(found.stored.planes, expected.stored.planes, strict=True):
+    for mine, theirs in zip(found.stored.quantities, expected.stored.quantities, strict=True):
         assert mine.dtype == theirs.dtype
         np.testing.assert_allclose(mine, theirs, rtol=1e-12)

@@ -20,8 +20,8 @@ def pairs_of(matrix):
 def against_rest(pairs, k):
     hits = sum(i == k and j == k for i, j in pairs)
     misses = sum(i == k and j != k for i, j in pairs)
-    alarms = sum(i != k and j == k for i, j in pairs)
-    return hits, misses, alarms, sum(i != k and j != k for i, j in pairs)
+    false_positives = sum(i != k and j == k for i, j in pairs)
+    return hits, misses, false_positives, sum(i != k and j != k for i, j in pairs)
 
 
 def any_nan(values):

@@ -59,14 +59,14 @@ def rule_in(text):
     return name, rule.rstrip(")"), 0.5 if name == "tba" else None
 
 
-def limits(metric, cells, t=None, **planes):
+def limits(metric, cells, t=None, **quantities):
     """Estimate of one table; of the last class for metrics of one class."""
     cells = np.array(cells)[None]
     label = cells.shape[1] - 1 if metric.kind == "class" else None
     t = t if metric.takes_t else None
-    is_class = planes.pop("is_class", np.ones(cells.shape[1], dtype=bool))
+    is_class = quantities.pop("is_class", np.ones(cells.shape[1], dtype=bool))
     found = metric_limits(
-        metric, Matrices(cells, np.array(is_class), **planes), 0.95, t=t, label=label
+        metric, Matrices(cells, np.array(is_class), **quantities), 0.95, t=t, label=label
     )
     return {name: part.item() for name, part in found._asdict().items()}
 

@@ -1,4 +1,4 @@
-"""The gallery shows what its lines draw, and the README has one of its pictures."""
+"""The gallery shows what its lines draw, and the README has one of its plots."""
 
 import html
 import re
@@ -22,7 +22,7 @@ def _close_figures():
 
 
 def texts_in(shown):
-    """All titles, labels and texts of what a picture shows, line by line."""
+    """All titles, labels and texts of what a plot shows, line by line."""
     if isinstance(shown, list):
         return {text for part in shown for text in texts_in(part)}
     if not isinstance(shown, dict):

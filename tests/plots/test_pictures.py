@@ -1,4 +1,4 @@
-"""Every picture shows what its baseline says, which a person has seen as a picture."""
+"""Every plot shows what its baseline says, which a person has seen as a plot."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Pictures show what the tables say: values, bands, marks, reasons and plain text."""
+"""Plots show what the tables say: values, bands, marks, reasons and plain text."""
 
 import inspect
 import io
@@ -720,7 +720,7 @@ def test_no_warning_leaks(income):
             np.ravel(axes)[0].figure.savefig(io.BytesIO())
 
 
-# the door
+# the accessor
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Scores in a frame: the door answers as the functions over arrays do."""
+"""Scores in a frame: the accessor answers as the functions over arrays do."""
 
 import numpy as np
 import pandas as pd

@@ -87,8 +87,8 @@ def test_counts_equal_those_of_scikit_learn():
         )
         columns = part[["tn", "fp", "fn", "tp", "threshold"]].iloc[1:].to_numpy().T
         assert columns.tolist() == np.array(expected).tolist()
-        recall, alarms = part["recall"].to_numpy(), 1 - part["specificity"].to_numpy()
-        area = (np.diff(alarms) * (recall[1:] + recall[:-1]) / 2).sum()
+        recall, false_positives = part["recall"].to_numpy(), 1 - part["specificity"].to_numpy()
+        area = (np.diff(false_positives) * (recall[1:] + recall[:-1]) / 2).sum()
         assert area == pytest.approx(roc_auc_score(labels[chosen], scores[chosen]))
         assert part["tba"].tolist() == pytest.approx(
             ((part["recall"] + part["specificity"]) / 2).tolist()

@@ -1,4 +1,4 @@
-"""Pictures can be read: nothing covers, touches or is cut by anything else."""
+"""Plots can be read: nothing covers, touches or is cut by anything else."""
 
 import itertools
 import re

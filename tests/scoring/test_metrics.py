@@ -83,7 +83,7 @@ def test_every_metric_has_a_slow_loop():
 @given(matrix=matrices(), t=st.sampled_from([-2.0, -math.inf, 0.0, 0.5, 1.0, math.inf]))
 def test_is_nan_exactly_where_its_row_says(metric, matrix, t):
     cells = one_against_rest(*arrays_of(matrix))
-    lacking = np.array([lack.holds(cells)[0] for lack in metric.lacks]).any(axis=0)
+    lacking = np.array([zero.holds(cells)[0] for zero in metric.undefined_where]).any(axis=0)
     if metric.takes_t and t > 0:
         lacking = False  # an absent class has no weight
     expected = lacking | (matrix.sum() == 0)

@@ -157,11 +157,11 @@ def test_the_warning_names_five_groups_and_metrics():
     counts = matrix_of([[[1, 0], [0, 0]]] * 6, groups=range(6))
     with pytest.warns(tba.UndefinedWarning) as warned:
         tba.metrics(counts)
-    lacks = "no rows of 1, never predicted 1"
+    undefined_where = "no rows of 1, never predicted 1"
     assert [str(one.message) for one in warned] == [
         (
             "Undefined, hence NaN: balanced_accuracy, g_mean, min_recall, recall_macro, "
-            f"precision_macro and 14 more. {'; '.join(f'Group {g}: {lacks}' for g in range(5))}; "
+            f"precision_macro and 14 more. {'; '.join(f'Group {g}: {undefined_where}' for g in range(5))}; "
             "and other groups."
         )
     ]

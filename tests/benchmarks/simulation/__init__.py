@@ -1,1 +1,1 @@
-"""Simulation of what the public functions claim about rates: coverage, false alarms, verdicts."""
+"""Simulation of what the public functions claim about rates: coverage, false positives, verdicts."""

@@ -117,7 +117,7 @@ def measure_limits(design, n_samples, generator, *, names):
 
 
 def measure_family(design, n_samples, generator):
-    """False alarms among ten equal groups, one call a sample."""
+    """False false positives among ten equal groups, one call a sample."""
     frame = frame_of(design, n_samples, generator, n_groups=10)
     counts = [count(sample, "group") for _, sample in frame.groupby("sample")]
     return false_alarms(design.name, [tba.disparity(one, t=0.5) for one in counts])
