@@ -130,7 +130,7 @@ class AccessorBase:
         for part in ("model", "row", "sample_weight"):
             if getattr(bound, part) is not None:
                 named[part] = getattr(bound, part)
-        bound_names = [name for value in named.values() for name in _names(value)]
+        bound_names = [name for value in named.values() for name in _bound_names(value)]
         unknown = [name for name in bound_names if not _is_column(self._frame, name)]
         shown_names = ", ".join(f"{part}={shown(value)}" for part, value in named.items())
         lines = [f"<df.tba: {len(self._frame):,} rows, {shown_names}>"]
@@ -266,7 +266,7 @@ class AccessorBase:
         return decided(self._frame, self._columns, t=t, prevalence=prevalence)
 
 
-def _names(bound: Any) -> list[Any]:
+def _bound_names(bound: Any) -> list[Any]:
     """Columns that one part names."""
     if isinstance(bound, Mapping):
         return [*bound.values()]

@@ -242,8 +242,8 @@ class ConfusionCounts:
             groups, place = self.key_groups, np.zeros(2, dtype=np.intp)
         labels = joined_labels(self.label_set, other.label_set)
         shape = (len(groups), len(labels.values), len(labels.values))
-        mine = _moved(self, labels, place[: len(self)], shape)
-        cells = mine + _moved(other, labels, place[len(self) :], shape)
+        mine = _move_cells(self, labels, place[: len(self)], shape)
+        cells = mine + _move_cells(other, labels, place[len(self) :], shape)
         columns = {**self.missing_by_column, **other.missing_by_column}
         missing = {
             name: self.missing_by_column.get(name, 0) + other.missing_by_column.get(name, 0)
@@ -578,7 +578,7 @@ def _declaration(rules: LabelRules) -> str:
     )
 
 
-def _moved(part: ConfusionCounts, labels: LabelSet, place: Codes, shape: Shape) -> Cells:
+def _move_cells(part: ConfusionCounts, labels: LabelSet, place: Codes, shape: Shape) -> Cells:
     """The cells of one part where its groups and labels stand in the whole."""
     # a label that a pair 0/1 had implied, and that never occurs, may be gone: its place is -1
     own = part.label_set

@@ -122,8 +122,8 @@ class Groups:
             level, is_declared = _joined_level(self, other, key)
             levels.append(level)
             declared.append(is_declared)
-            mine.append(_moved(self, key, level))
-            theirs.append(_moved(other, key, level))
+            mine.append(_move_codes(self, key, level))
+            theirs.append(_move_codes(other, key, level))
         if not levels:
             codes = np.zeros((len(self) + len(other), 0), dtype=np.intp)
         else:
@@ -171,7 +171,7 @@ def warn_of_kinds(name: Hashable, found: Mapping[str, Sequence[Hashable]]) -> No
         )
 
 
-def _moved(groups: Groups, key: int, level: pd.Index) -> Codes:
+def _move_codes(groups: Groups, key: int, level: pd.Index) -> Codes:
     """Codes of one key of groups that point into another level."""
     place = positions(groups.levels[key].tolist(), level.tolist())
     return np.append(place, -1)[groups.codes[:, key]]

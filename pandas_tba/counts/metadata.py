@@ -171,7 +171,7 @@ def read_metadata(
     """The table with its categories in order again, and metadata where nothing else is given."""
     _check_frame(table)
     at, said = _said(table)
-    metadata = _read(said)
+    metadata = _decode_metadata(said)
     if at is not None:
         table = _without_brackets(table, at, metadata.columns)
         metadata = metadata._replace(is_text=True)
@@ -267,7 +267,10 @@ def _without_brackets(table: pd.DataFrame, at: int, columns: Sequence[Hashable])
             f"{listed(columns, 10)}. Leave it out."
         )
     lines = table[np.arange(len(table)) != at]
-    made = {name: _number(lines[name]) if name == "n" else _values(lines[name]) for name in columns}
+    made = {
+        name: _number(lines[name]) if name == "n" else _decode_column(lines[name])
+        for name in columns
+    }
     return pd.DataFrame(made, index=lines.index)
 
 
@@ -282,7 +285,7 @@ def _as_number(value: Any) -> Any:
     return int(value) if is_number else value
 
 
-def _values(column: pd.Series) -> pd.Series:
+def _decode_column(column: pd.Series) -> pd.Series:
     """Values of a column of encoded texts."""
     held = column.to_numpy(dtype=object)
     if pd.api.types.infer_dtype(held, skipna=False) not in ("string", "empty"):
@@ -322,7 +325,7 @@ def _in_order(table: pd.DataFrame, orders: Mapping[Hashable, Sequence[Hashable]]
     return table
 
 
-def _read(said: Mapping[str, Any]) -> Metadata:
+def _decode_metadata(said: Mapping[str, Any]) -> Metadata:
     """Metadata as `_written` writes them; InputError for anything else."""
     number = said.get("format", FORMAT)
     if isinstance(number, int) and number > FORMAT:

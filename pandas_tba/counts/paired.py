@@ -233,7 +233,7 @@ class PairedCounts:
     def __add__(self, other: PairedCounts) -> PairedCounts:
         if not isinstance(other, PairedCounts):
             return NotImplemented
-        _check_same_kind(self, other)
+        _check_addable(self, other)
         groups, place = self.key_groups.join(other.key_groups).in_order()
         labels = joined_labels(self.label_set, other.label_set)
         places = place[: len(self)], place[len(self) :]
@@ -273,7 +273,7 @@ class PairedCounts:
         return moved.gather(n_groups, len(labels.values))
 
 
-def _check_same_kind(first: PairedCounts, second: PairedCounts) -> None:
+def _check_addable(first: PairedCounts, second: PairedCounts) -> None:
     """InputError unless both counts have the same keys, rules, weights and order of models."""
     if first.key_groups.names != second.key_groups.names:
         raise InputError(

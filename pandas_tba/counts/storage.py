@@ -43,7 +43,7 @@ class Entries(NamedTuple):
         return Entries(group[kept], truth[kept], predicted[kept], kept_quantities)
 
 
-def joined(parts: Sequence[Entries]) -> Entries:
+def join_entries(parts: Sequence[Entries]) -> Entries:
     """One after the other."""
     group, truth, predicted = (np.concatenate([part[axis] for part in parts]) for axis in range(3))
     together = zip(*(part.quantities for part in parts), strict=True)
@@ -173,7 +173,7 @@ class Cells:
         if self.keys is None and other.keys is None:
             pairs = zip(self.quantities, other.quantities, strict=True)
             return Cells(self.shape, tuple(mine + theirs for mine, theirs in pairs))
-        return gathered(self.shape, joined([self.entries(), other.entries()]))
+        return gathered(self.shape, join_entries([self.entries(), other.entries()]))
 
 
 def check_total(rows: float) -> None:
@@ -261,7 +261,7 @@ def stacked(parts: Sequence[Cells]) -> Cells:
         entries = part.entries()
         found.append(entries._replace(group=entries.group + start))
         start += part.shape[0]
-    return gathered(shape, joined(found))
+    return gathered(shape, join_entries(found))
 
 
 def _summed_last(cells: Array) -> Array:

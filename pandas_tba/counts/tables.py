@@ -11,7 +11,7 @@ import pandas as pd
 
 from pandas_tba.counts.groups import Codes, Groups, sorted_groups
 from pandas_tba.counts.metadata import NUMBERS, Metadata, as_text, titles, with_attrs
-from pandas_tba.counts.storage import ROWS, Cells, Entries, check_total, joined
+from pandas_tba.counts.storage import ROWS, Cells, Entries, check_total, join_entries
 from pandas_tba.errors import ColumnError, InputError, KindError, counted, listed, nearest, shown
 from pandas_tba.frames.codes import encode, is_mixed, of_all_rows
 from pandas_tba.frames.labels import LabelSet, Observed
@@ -30,7 +30,7 @@ def table_of(
 ) -> pd.DataFrame:
     """A line for each cell that holds rows, with metadata; one without rows for each empty group."""
     names = titles(groups.names, text=text)
-    found = _lines(cells) if groups.names else cells.entries()
+    found = _lines_of_counts(cells) if groups.names else cells.entries()
     keys = groups.with_codes(groups.codes[found.group])
     values = plain_index(labels.values or [None])
     columns = [
@@ -54,7 +54,7 @@ def table_of(
     titled = zip(names, groups.names, strict=True)
     metadata = Metadata(
         rules=labels.rules,
-        seen=_without_rows(labels, totals),
+        seen=_unseen_labels(labels, totals),
         scored=labels.scored,
         model=groups.names[0] if groups.has_model else None,
         orders=orders,
@@ -68,7 +68,7 @@ def table_of(
     return as_text(table, metadata) if text else with_attrs(table, metadata)
 
 
-def _without_rows(labels: LabelSet, totals: tuple[Any, Any]) -> Any:
+def _unseen_labels(labels: LabelSet, totals: tuple[Any, Any]) -> Any:
     """Labels that were seen only where a key is missing: of y_true, and of y_pred."""
     if labels.rules.labels is not None:
         return (), ()
@@ -79,7 +79,7 @@ def _without_rows(labels: LabelSet, totals: tuple[Any, Any]) -> Any:
     )
 
 
-def _lines(cells: Cells) -> Entries:
+def _lines_of_counts(cells: Cells) -> Entries:
     """The cells that hold rows, and one that holds none for each group without rows."""
     found = cells.entries()
     empty = np.flatnonzero(cells.rows_of_groups() == 0)
@@ -87,7 +87,7 @@ def _lines(cells: Cells) -> Entries:
         return found
     zeros = np.zeros(len(empty), dtype=np.intp)
     nothing = tuple(zeros.astype(quantity.dtype) for quantity in found.quantities)
-    return joined([found, Entries(empty, zeros, zeros, nothing)])
+    return join_entries([found, Entries(empty, zeros, zeros, nothing)])
 
 
 def key_columns(

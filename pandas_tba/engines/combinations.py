@@ -235,14 +235,14 @@ def _joined_levels(parts: Sequence[Levels], *, is_label: bool) -> tuple[Levels, 
     if len(dtypes) == 1 and all(part.values.equals(first.values) for part in parts):
         return Levels(first.values, None), [np.arange(len(first.values))] * len(parts)
     pieces = [part.values if len(dtypes) == 1 else part.values.astype(object) for part in parts]
-    values = _appended(pieces)
+    values = _concatenate(pieces)
     encoded = encode_labels(values) if is_label and values.dtype == object else hashed(values)
     place = encoded.block(0, len(values)).astype(np.intp)
     ends = np.cumsum([len(part.values) for part in parts])[:-1]
     return Levels(encoded.levels(), None), np.split(place, ends)
 
 
-def _appended(pieces: Sequence[pd.Index]) -> pd.Index:
+def _concatenate(pieces: Sequence[pd.Index]) -> pd.Index:
     """Values of all pieces, one after the other."""
     try:
         return pieces[0].append(list(pieces[1:]))
@@ -302,10 +302,10 @@ def counts_of(
     """The counts that the combinations make, with the checks, errors and rules of a frame."""
     with _naming_all_faults(found, question):
         _check_values(found, question)
-        return _counts(found, question, dropna=dropna, observed=observed)
+        return _count_combinations(found, question, dropna=dropna, observed=observed)
 
 
-def _counts(
+def _count_combinations(
     found: Combinations, question: Question, *, dropna: bool, observed: bool
 ) -> ConfusionCounts:
     """The counts that sound combinations make."""
@@ -317,7 +317,7 @@ def _counts(
     tally = _tally(found, encoded, n_keys)
     places = [slice(None)]
     if columns.is_wide:
-        bound, tally, places = _with_models(bound, tally, columns)
+        bound, tally, places = _repeat_for_models(bound, tally, columns)
         encoded.insert(0, _model_codes(columns))
         n_keys += 1
     groups, place = grouped_keys(
@@ -334,8 +334,10 @@ def _counts(
         table.moved(place[at], true_at, predicted, shape)
         for table, at, predicted in zip(tally.tables, places, predicted_at, strict=True)
     ]
-    n_missing = found.n_rows - _complete(found)
-    return ConfusionCounts(reduce(add, parts), labels, groups, n_missing, _missing(found, question))
+    n_missing = found.n_rows - _complete_rows(found)
+    return ConfusionCounts(
+        reduce(add, parts), labels, groups, n_missing, _missing_by_column(found, question)
+    )
 
 
 def labels_of(found: Combinations, question: Question) -> tuple[LabelSet, Codes, list[Codes]]:
@@ -352,12 +354,12 @@ def tally_of(found: Combinations, question: Question) -> tuple[Tally, list[Colum
     return _tally(found, encoded, len(question.bound.keys)), encoded
 
 
-def _complete(found: Combinations) -> int:
+def _complete_rows(found: Combinations) -> int:
     """Rows that have every value."""
     return int(found.lines[0].quantities[0].sum())
 
 
-def _missing(found: Combinations, question: Question) -> dict[Hashable, int]:
+def _missing_by_column(found: Combinations, question: Question) -> dict[Hashable, int]:
     """Rows without a value, for each column that has such rows, in the order of a frame."""
     named = [name for name, _ in question.bound.labelled()]
     named += [] if question.bound.weights is None else [question.bound.weights[0]]
@@ -366,7 +368,7 @@ def _missing(found: Combinations, question: Question) -> dict[Hashable, int]:
 
 def _check_values(found: Combinations, question: Question) -> None:
     """Raise what counting a frame raises of scores, missing values and weights, in its order."""
-    columns, missing = question.columns, _missing(found, question)
+    columns, missing = question.columns, _missing_by_column(found, question)
     held = dict([*question.bound.labelled(), *filter(None, [question.bound.weights])])
     for name in missing:
         if held[name].dtype == bool:  # in pandas a column of objects, if a value is missing
@@ -382,7 +384,7 @@ def _check_values(found: Combinations, question: Question) -> None:
             "sample_weight", columns.sample_weight, held[columns.sample_weight].dtype
         )
     if found.bad_weights.n_rows:
-        raise weight_error(columns.sample_weight, found.bad_weights, _complete(found))
+        raise weight_error(columns.sample_weight, found.bad_weights, _complete_rows(found))
 
 
 def _check_labels(found: Combinations, question: Question) -> None:
@@ -403,16 +405,16 @@ def _naming_all_faults(found: Combinations, question: Question) -> Iterator[None
     except (InputError, KindError) as error:
         if not error.check or question.has_pairs:
             raise
-        cases = faults_among(_distinct(found, question), question.columns)
+        cases = faults_among(_distinct_values(found, question), question.columns)
         raise with_all_faults(error, cases) from None
 
 
-def _distinct(found: Combinations, question: Question) -> dict[Hashable, Distinct]:
+def _distinct_values(found: Combinations, question: Question) -> dict[Hashable, Distinct]:
     """What the schema looks at: the labels, scores and weights, and the rows of each."""
     columns, bound = question.columns, question.bound
     may_miss = columns.missing == "drop"
     missing = {} if may_miss else found.missing
-    n_rows = _complete(found) if may_miss else found.n_rows
+    n_rows = _complete_rows(found) if may_miss else found.n_rows
 
     def numbers(name: Hashable, bad: BadWeights) -> Distinct:
         return distinct_numbers(
@@ -483,7 +485,9 @@ def _model_codes(columns: Roles) -> ColumnCodes:
     return StoredCodes(np.zeros(0, dtype=np.uint8), models, has_missing=False, order=models)
 
 
-def _with_models(bound: Bound, tally: Tally, columns: Roles) -> tuple[Bound, Tally, list[slice]]:
+def _repeat_for_models(
+    bound: Bound, tally: Tally, columns: Roles
+) -> tuple[Bound, Tally, list[slice]]:
     """The groups once for each model, which becomes the first key, and where its groups stand."""
     G, n_models = len(tally.groups), len(tally.tables)
     model = np.repeat(np.arange(n_models), G)

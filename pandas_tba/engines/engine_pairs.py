@@ -46,7 +46,7 @@ from pandas_tba.engines.partitions import (
     without_rows,
 )
 from pandas_tba.engines.queries import cases_of_query, combinations_of_query, query_of
-from pandas_tba.engines.streams import frame_of_arrow, schema_of, without_rows_of
+from pandas_tba.engines.streams import frame_of_arrow, names_and_types, without_rows_of
 from pandas_tba.frames.codes import encode
 from pandas_tba.frames.columns import Columns
 from pandas_tba.frames.labels import LabelSet
@@ -88,8 +88,10 @@ def pairs_in_columns(
     labels, true_at, predicted_at = labels_of(alone, about)
     models, places = models_in_columns(question.columns), [true_at, *predicted_at]
     joint = _joint(found, question, labels, places)
-    n_missing = found.n_rows - _complete(found)
-    return _counts(joint, question, models, labels, n_missing, dropna=dropna, observed=observed)
+    n_missing = found.n_rows - _complete_cases(found)
+    return _count_joint(
+        joint, question, models, labels, n_missing, dropna=dropna, observed=observed
+    )
 
 
 def _alone(found: Combinations, question: Question) -> tuple[Combinations, Question]:
@@ -108,7 +110,7 @@ def pair_arrow(
     data: Any, columns: Columns, *, row: Hashable, by: Any, dropna: bool, observed: bool
 ) -> PairedCounts:
     """Counts of pairs of models in rows of Arrow, whose columns needed are held in memory."""
-    empty = without_rows_of(schema_of(data))
+    empty = without_rows_of(names_and_types(data))
     needed = question_of_pairs(empty, columns, row, by).needed()
     frame = frame_of_arrow(data, needed)
     return pair_frame(frame, columns, row=row, by=by, dropna=dropna, observed=observed)
@@ -154,25 +156,25 @@ def _pairs_in_rows(
     per_model = question._replace(by=None, bound=question.bound._replace(keys=[model]))
     rows = count(per_model)
     labels, true_at, predicted_at = labels_of(rows, per_model)
-    models, n_rows = _models_of(rows, question), _complete(rows)
+    models, n_rows = _models_of(rows, question), _complete_cases(rows)
     cases, about = _no_cases(question), _about_cases(question, models)
     if n_rows:
         cases, faults = put_beside(models, about)
         check_complete("row", row.name, faults.no_row, n_rows)
         check_cases(faults, row.name, models, n_rows, len(keys))
     of_truth, *of_models = cases.levels[len(keys) :]
-    places = [_moved(of_truth, rows.levels[1], true_at)]
-    places += [_moved(levels, rows.levels[2], predicted_at[0]) for levels in of_models]
+    places = [_places_of_labels(of_truth, rows.levels[1], true_at)]
+    places += [_places_of_labels(levels, rows.levels[2], predicted_at[0]) for levels in of_models]
     joint = _joint(cases, about, labels, places)
     n_missing = rows.n_rows - n_rows
-    return _counts(joint, about, models, labels, n_missing, dropna=dropna, observed=observed)
+    return _count_joint(joint, about, models, labels, n_missing, dropna=dropna, observed=observed)
 
 
 def _models_of(rows: Combinations, question: Question) -> Models:
     """The models that have rows, which all must say theirs."""
     levels, (codes, quantities) = rows.levels[0], rows.lines[0]
     n_missing = int(quantities[0][codes[:, 0] < 0].sum())
-    check_complete("model", question.columns.model, n_missing, _complete(rows))
+    check_complete("model", question.columns.model, n_missing, _complete_cases(rows))
     found = np.unique(codes[:, 0])
     return models_in_rows(levels.values.take(found).tolist(), levels.order)
 
@@ -193,7 +195,7 @@ def _no_cases(question: Question) -> Combinations:
     return Combinations((*levels, Levels(pd.RangeIndex(0), None)), (), 0, {})
 
 
-def _moved(levels: Levels, known: Levels, place: Codes) -> Codes:
+def _places_of_labels(levels: Levels, known: Levels, place: Codes) -> Codes:
     """Where levels stand in the label set, as the same values of other levels do."""
     return place[positions(levels.values.tolist(), known.values.tolist())]
 
@@ -227,7 +229,7 @@ def _joint(
     return replace(found, levels=(*found.levels[:n_keys], *ranges), lines=tuple(lines))
 
 
-def _counts(
+def _count_joint(
     joint: Combinations,
     question: Question,
     models: Models,
@@ -258,6 +260,6 @@ def _counts(
     )
 
 
-def _complete(found: Combinations) -> int:
+def _complete_cases(found: Combinations) -> int:
     """Rows that have every value."""
     return int(found.lines[0].quantities[0].sum())

@@ -179,9 +179,9 @@ def _add_rows(
         for encoded, size, counter in zip(predictions, sizes, counters, strict=True):
             # the labels first: their code is narrow still
             n_cells = truth.size * encoded.size
-            code = _appended(true, encoded.block(at, end), encoded.size, narrowest(n_cells))
+            code = _fuse(true, encoded.block(at, end), encoded.size, narrowest(n_cells))
             if group is not None:
-                code = _appended(group, code, n_cells, narrowest(size))
+                code = _fuse(group, code, n_cells, narrowest(size))
             counter.add(code, None if weights is None else weights[at:end])
     return [counter.quantities() for counter in counters]
 
@@ -191,11 +191,11 @@ def _fused(columns: Sequence[ColumnCodes], start: int, stop: int) -> Array:
     code, size = columns[0].block(start, stop), columns[0].size
     for encoded in columns[1:]:
         size *= encoded.size
-        code = _appended(code, encoded.block(start, stop), encoded.size, narrowest(size))
+        code = _fuse(code, encoded.block(start, stop), encoded.size, narrowest(size))
     return code
 
 
-def _appended(code: Array, encoded: Array, size: int, dtype: npt.DTypeLike) -> Array:
+def _fuse(code: Array, encoded: Array, size: int, dtype: npt.DTypeLike) -> Array:
     """Codes of a dtype that holds all combinations, with codes of `size` values as the fastest."""
     # a size beyond the dtype wraps to 0, which is right: there is only one code before it, 0
     factor = np.asarray(size).astype(dtype)
@@ -308,7 +308,7 @@ def _sparse(
     occurring, tables = np.arange(1), []
     for encoded in predictions:
         codes = _fused([*keys, truth, encoded], 0, n_rows)
-        found, quantities = _distinct(codes, weights)
+        found, quantities = _distinct_codes(codes, weights)
         group, at_true, at_predicted = np.unravel_index(found, (n_groups, truth.size, encoded.size))
         if keys:
             occurring, group = np.unique(group, return_inverse=True)
@@ -323,7 +323,7 @@ def _sparse(
     return Tally(groups, tuple(tables))
 
 
-def _distinct(codes: Array, weights: Array | None) -> tuple[Array, tuple[Array, ...]]:
+def _distinct_codes(codes: Array, weights: Array | None) -> tuple[Array, tuple[Array, ...]]:
     """The codes that occur, in order, and the quantities of each."""
     if weights is None:
         ordered = np.sort(codes)

@@ -106,7 +106,9 @@ class ArrowReader:
             return arrow_codes(name, array)
         if name not in self._known or not self._known[name][0].equals(array.dictionary):
             self._known[name] = (array.dictionary, *_levels(array.dictionary))
-        return _dictionary_codes(array, *self._known[name][1:], is_declared=name in self._declared)
+        return _codes_of_dictionary(
+            array, *self._known[name][1:], is_declared=name in self._declared
+        )
 
     labels = encode
 
@@ -156,7 +158,7 @@ def cases_of_pandas(
     all_encoded, is_missing_in = _missing_in(
         rows, _label_codes(rows, question, reader, set()), question, reader
     )
-    rows, all_encoded = _complete(rows, all_encoded, is_missing_in, reader)
+    rows, all_encoded = _keep_complete(rows, all_encoded, is_missing_in, reader)
     case, _ = numbered_values(rows.keys[-1])
     known = case >= 0
     model, *keys, row = (key[known] for key in rows.keys)
@@ -207,15 +209,15 @@ def combinations_of_rows(rows: Rows, question: Question, reader: Reader) -> Comb
     encoded, is_missing_in = _missing_in(rows, encoded, question, reader)
     is_error = bool(is_missing_in) and columns.missing == "raise"
     counted, encoded = (
-        (rows, encoded) if is_error else _complete(rows, encoded, is_missing_in, reader)
+        (rows, encoded) if is_error else _keep_complete(rows, encoded, is_missing_in, reader)
     )
     weights, bad = None, NO_BAD_WEIGHTS
     if counted.weights is not None:
-        weights = _numbers(columns.sample_weight, counted.weights, reader, no_numbers)
+        weights = _note_numbers(columns.sample_weight, counted.weights, reader, no_numbers)
         weights, bad = _valid(weights)
     uncounted: tuple[Codes, ...] = ()
     if is_error:
-        levels, lines, uncounted = _uncounted(encoded, question, rows.n_rows)
+        levels, lines, uncounted = _count_labels_alone(encoded, question, rows.n_rows)
     else:
         keys = [reader.encode(key) for key in counted.keys]
         levels, lines = _tallied(keys, encoded, question.tables, counted.n_rows, weights)
@@ -234,12 +236,14 @@ def _label_codes(
         if not columns.has_scores:
             encoded.append(reader.labels(column))
         else:
-            values = _numbers(name, column, reader, no_numbers)
+            values = _note_numbers(name, column, reader, no_numbers)
             encoded.append(scored(values, columns.threshold))
     return encoded
 
 
-def _numbers(name: Hashable, column: Any, reader: Reader, no_numbers: set[Hashable]) -> FloatArray:
+def _note_numbers(
+    name: Hashable, column: Any, reader: Reader, no_numbers: set[Hashable]
+) -> FloatArray:
     """Values as float, missing ones NaN; 0 in place of what is no number, and the name noted."""
     values = reader.numbers(column)
     if values is None:
@@ -262,7 +266,7 @@ def _missing_in(
     return encoded, is_missing_in
 
 
-def _complete(
+def _keep_complete(
     rows: Rows, encoded: list[ColumnCodes], is_missing_in: dict[Hashable, Mask], reader: Reader
 ) -> tuple[Rows, list[ColumnCodes]]:
     """Keys, weights and codes of the rows that lack nothing; the labels of all."""
@@ -295,14 +299,14 @@ def _tallied(
     shared, counted = used[: len(keys) + 1], used[len(keys) + 1 :]
     groups = found.groups - np.array([part.has_missing for part in shared[:-1]], dtype=np.intp)
     lines = tuple(
-        _lines(cells, groups, part, pair)
+        _lines_of_cells(cells, groups, part, pair)
         for cells, part, pair in zip(found.tables, sides, counted, strict=True)
     )
     held = [*shared, *(predictions if is_paired else counted)]
     return tuple(Levels(part.levels(), part.declared()) for part in held), lines
 
 
-def _lines(
+def _lines_of_cells(
     cells: Cells, groups: Codes, sides: Sequence[ColumnCodes], counted: ColumnCodes
 ) -> Lines:
     """The cells one by one; where two sides were counted as one they are taken apart."""
@@ -316,7 +320,7 @@ def _lines(
     return Lines(np.column_stack([groups[group], truth, *codes]), quantities)
 
 
-def _uncounted(
+def _count_labels_alone(
     encoded: list[ColumnCodes], question: Question, n_rows: int
 ) -> tuple[tuple[Levels, ...], tuple[Lines, ...], tuple[Codes, ...]]:
     """No lines, but the rows of each label: all that is asked where missing values are an error."""
@@ -371,7 +375,7 @@ def combinations_of_batch(batch: Any, question: Question, reader: ArrowReader) -
     return combinations_of_rows(rows, question, reader)
 
 
-def joined(chunks: Any) -> Any:
+def join_chunks(chunks: Any) -> Any:
     """One Arrow array of several chunks, dictionaries over one."""
     return chunks.unify_dictionaries().combine_chunks()
 
@@ -400,7 +404,7 @@ def arrow_codes(name: Hashable, array: Any) -> ColumnCodes:
             return encode(array.to_pandas())
         if pa.types.is_date(kind) or getattr(kind, "tz", None):
             check_years(name, pd.Index(pd.arrays.ArrowExtensionArray(array.dictionary)))
-    return _dictionary_codes(array, *_levels(array.dictionary))
+    return _codes_of_dictionary(array, *_levels(array.dictionary))
 
 
 def _durations(name: Hashable, array: Any) -> Any:
@@ -435,7 +439,7 @@ def _levels(dictionary: Any) -> tuple[pd.Index, npt.NDArray[np.intp] | None]:
     return (entries, None) if same else (plain_index(found), np.append(place, -1))
 
 
-def _dictionary_codes(
+def _codes_of_dictionary(
     array: Any,
     levels: pd.Index,
     place: npt.NDArray[np.intp] | None,

@@ -53,7 +53,7 @@ def count_frame(
     if roles.schema is not None:
         check_schema(frame, roles)
     try:
-        return _counted(frame, roles, by=by, dropna=dropna, observed=observed)
+        return _count_checked(frame, roles, by=by, dropna=dropna, observed=observed)
     except (InputError, KindError) as error:
         if not error.check:
             raise
@@ -61,7 +61,7 @@ def count_frame(
     raise fault
 
 
-def _counted(
+def _count_checked(
     frame: pd.DataFrame, columns: Roles, *, by: Any, dropna: bool, observed: bool
 ) -> ConfusionCounts:
     """Counts of a frame whose arguments were checked."""
@@ -90,7 +90,7 @@ def _counted(
     return ConfusionCounts(
         parts[0] if len(parts) == 1 else stacked(parts),
         labels,
-        _with_models(groups, columns),
+        _add_models(groups, columns),
         len(frame) - bound.n_rows,
         missing,
     )
@@ -100,9 +100,9 @@ def count_arrays(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, labels: Any = None
 ) -> ConfusionCounts:
     """Counts of two columns of labels, taken by position."""
-    columns = {"y_true": _column("y_true", y_true), "y_pred": _column("y_pred", y_pred)}
+    columns = {"y_true": _array_column("y_true", y_true), "y_pred": _array_column("y_pred", y_pred)}
     if sample_weight is not None:
-        columns["sample_weight"] = _column("sample_weight", sample_weight)
+        columns["sample_weight"] = _array_column("sample_weight", sample_weight)
     for name, column in columns.items():
         if len(column) != len(columns["y_true"]):
             raise InputError(
@@ -113,7 +113,7 @@ def count_arrays(
     return count_frame(pd.DataFrame(columns), Columns(labels=labels, sample_weight=weights))
 
 
-def _column(name: str, values: Any) -> pd.Series:
+def _array_column(name: str, values: Any) -> pd.Series:
     """One column of an array or list; InputError for anything else."""
     values = pandas_column(values)
     try:
@@ -141,16 +141,16 @@ def complete_rows(
 ) -> tuple[Bound, list[ColumnCodes], dict[Hashable, int]]:
     """The bound columns of rows that have every value, their codes, and what was missing."""
     bound = bound_columns(frame, columns, by)
-    encoded = _encoded(bound, columns)  # refuses what is no label, before labels are looked at
+    encoded = _label_codes(bound, columns)  # refuses what is no label, before labels are looked at
     if not all(part.is_plain for part in encoded):
         check_labels(columns, bound.truth[1], bound.predictions)
-    missing = _missing(bound, encoded)
+    missing = _count_missing(bound, encoded)
     if missing:
-        bound, encoded = _complete(bound, missing, columns)
+        bound, encoded = _drop_incomplete(bound, missing, columns)
     return bound, encoded, missing
 
 
-def _encoded(bound: Bound, columns: Roles) -> list[ColumnCodes]:
+def _label_codes(bound: Bound, columns: Roles) -> list[ColumnCodes]:
     """Codes of truth and predictions."""
     if not columns.has_scores:
         return encode_all([bound.truth[1], *bound.predictions.values()])
@@ -163,7 +163,7 @@ def _encoded(bound: Bound, columns: Roles) -> list[ColumnCodes]:
     ]
 
 
-def _missing(bound: Bound, encoded: Sequence[ColumnCodes]) -> dict[Hashable, int]:
+def _count_missing(bound: Bound, encoded: Sequence[ColumnCodes]) -> dict[Hashable, int]:
     """Rows without a label, score or weight, for each column that has such rows."""
     missing = (
         {
@@ -179,7 +179,7 @@ def _missing(bound: Bound, encoded: Sequence[ColumnCodes]) -> dict[Hashable, int
     return missing
 
 
-def _complete(
+def _drop_incomplete(
     bound: Bound, missing: dict[Hashable, int], columns: Roles
 ) -> tuple[Bound, list[ColumnCodes]]:
     """Only the rows that have every value, so that models stay comparable."""
@@ -188,10 +188,10 @@ def _complete(
     named = [*bound.labelled(), *([] if bound.weights is None else [bound.weights])]
     is_missing = [column.isna().to_numpy() for name, column in named if name in missing]
     bound = bound.at(~np.logical_or.reduce(is_missing))
-    return bound, _encoded(bound, columns)
+    return bound, _label_codes(bound, columns)
 
 
-def _with_models(groups: Groups, columns: Roles) -> Groups:
+def _add_models(groups: Groups, columns: Roles) -> Groups:
     """The groups once for each column of predictions, the model in front."""
     if not columns.is_wide:
         return groups

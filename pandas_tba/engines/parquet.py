@@ -54,7 +54,9 @@ def combinations_of_parquet(
     question = ask(without_rows_of(schema))
     names = [str(name) for name in question.needed()]
     n_rows, kinds = _checked(files, names)
-    batches = _read(files, names, [name for name in names if kinds.get(name) == "string"], schema)
+    batches = _read_batches(
+        files, names, [name for name in names if kinds.get(name) == "string"], schema
+    )
     with nullcontext() if bar is None else bar(n_rows) as held:
         found = combinations_of_batches(_told(batches, held), schema, question)
     return question, found
@@ -166,7 +168,9 @@ def _kind(schema: Any, name: str) -> str:
     return "string" if pa.types.is_large_string(kind) else str(kind)
 
 
-def _read(files: list[File], names: list[str], texts: list[str], schema: Any) -> Iterator[Any]:
+def _read_batches(
+    files: list[File], names: list[str], texts: list[str], schema: Any
+) -> Iterator[Any]:
     """Record batches of the columns needed."""
     for file in files:
         inside = [name for name in names if name not in file.folders]

@@ -97,12 +97,12 @@ def _by_case(frame: Any, row: Hashable) -> Any:
     name = "place"
     while name in frame.columns:
         name += "_"
-    placed = frame.map_partitions(_placed, row, name)
+    placed = frame.map_partitions(_assign_places, row, name)
     # by tasks: other ways send columns as Arrow, which does not hold all objects (dask 2026.8)
     return placed.shuffle(on=name, shuffle_method="tasks")
 
 
-def _placed(part: pd.DataFrame, row: Hashable, name: str) -> pd.DataFrame:
+def _assign_places(part: pd.DataFrame, row: Hashable, name: str) -> pd.DataFrame:
     """A part with the number of the place to which each case goes."""
     return part.assign(**{name: _places(part[row])})
 

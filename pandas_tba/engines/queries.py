@@ -23,7 +23,7 @@ from pandas_tba.engines.combinations import (
     Question,
     not_a_frame,
 )
-from pandas_tba.engines.memory import arrow_codes, joined
+from pandas_tba.engines.memory import arrow_codes, join_chunks
 from pandas_tba.engines.pandas_pairs import Fault, Faults, Models, one_fault
 from pandas_tba.errors import KindError, shown
 from pandas_tba.frames.checks import (
@@ -81,7 +81,7 @@ def query_of(frame: Any, ask: Ask) -> Query:
     if isinstance(held, nw.DataFrame) and held.implementation.is_polars():
         held = held.lazy()  # grouping at once takes three times as long (polars 1.x)
     schema = held.collect_schema()
-    question = ask(_without_rows(schema))
+    question = ask(_empty_frame(schema))
     bound = question.bound
     named = [name for name, _ in bound.labelled()]
     named += [] if bound.weights is None else [bound.weights[0]]
@@ -108,7 +108,7 @@ def _renamed(held: Any, names: dict[Hashable, str]) -> Any:
     return held.rename(names)
 
 
-def _without_rows(schema: Any) -> pd.DataFrame:
+def _empty_frame(schema: Any) -> pd.DataFrame:
     """A frame without rows of the dtypes that pandas would use."""
     return pd.DataFrame({name: pd.Series(dtype=_dtype(kind)) for name, kind in schema.items()})
 
@@ -160,27 +160,27 @@ def combinations_of_query(query: Query) -> Combinations:
     question, bound = query.question, query.question.bound
     fields = _fields(query)
     asked = [_fields_of_table(fields, table) for table in question.tables]
-    answers = [_counted(query, {field: fields[field] for field in part}) for part in asked]
+    answers = [_query_counts(query, {field: fields[field] for field in part}) for part in asked]
     levels, codes = _placed_fields(
         {field: name for field, (name, _) in fields.items()}, answers, query
     )
     lines, missing = [], dict[Hashable, int]()
     for part, place, answer in zip(asked, codes, answers, strict=True):
-        rows = _numbers(answer, "rows", np.int64)
+        rows = _numeric(answer, "rows", np.int64)
         for field, column in zip(part, place.T, strict=True):
             missing[fields[field][0]] = int(rows[column < 0].sum())
         quantities = [rows]
         if bound.weights is not None:
             quantities += [
-                _numbers(answer, quantity, np.float64) for quantity in ("weight", "squared")
+                _numeric(answer, quantity, np.float64) for quantity in ("weight", "squared")
             ]
-            missing[bound.weights[0]] = int(_numbers(answer, "missing", np.int64).sum())
-        complete = _numbers(answer, "complete", np.bool_)
+            missing[bound.weights[0]] = int(_numeric(answer, "missing", np.int64).sum())
+        complete = _numeric(answer, "complete", np.bool_)
         lines.append(Lines(place[complete], tuple(quantity[complete] for quantity in quantities)))
-    n_rows = int(_numbers(answers[0], "rows", np.int64).sum())
+    n_rows = int(_numeric(answers[0], "rows", np.int64).sum())
     uncounted = tuple[Array, ...]()
     if question.columns.missing == "raise":
-        uncounted = _uncounted(dict(zip(fields, levels, strict=True)), asked, codes, answers)
+        uncounted = _query_incomplete(dict(zip(fields, levels, strict=True)), asked, codes, answers)
     return Combinations(
         levels,
         tuple(lines),
@@ -192,7 +192,7 @@ def combinations_of_query(query: Query) -> Combinations:
     )
 
 
-def _uncounted(
+def _query_incomplete(
     levels: dict[str, Levels],
     asked: Sequence[list[str]],
     codes: Sequence[Array],
@@ -201,8 +201,8 @@ def _uncounted(
     """Incomplete rows of each value of each field."""
     found = dict[str, Array]()
     for part, place, answer in zip(asked, codes, answers, strict=True):
-        undefined_where = ~_numbers(answer, "complete", np.bool_)
-        rows = _numbers(answer, "rows", np.int64)[undefined_where]
+        undefined_where = ~_numeric(answer, "complete", np.bool_)
+        rows = _numeric(answer, "rows", np.int64)[undefined_where]
         for field, column in zip(part, place[undefined_where].T, strict=True):
             size = len(levels[field].values)
             known = column >= 0
@@ -246,7 +246,7 @@ def _fields_of_table(fields: Iterable[str], table: Sequence[int]) -> list[str]:
     return [*shared, *(f"predicted_{at}" for at in table)]
 
 
-def _counted(query: Query, fields: dict[str, tuple[Any, Any]]) -> Any:
+def _query_counts(query: Query, fields: dict[str, tuple[Any, Any]]) -> Any:
     """Arrow table of the combinations of some fields, incomplete rows apart."""
     import narwhals.stable.v2 as nw
 
@@ -314,8 +314,8 @@ def cases_of_query(query: Query, models: Models, cases: Question) -> tuple[Combi
         return nothing, _faults(query, rows, constant, models)
     if len(models.values) == 1:
         return nothing, Faults()
-    answers = [_joined(rows, constant, models, table) for table in cases.tables]
-    if any(_numbers(answer, "differ", np.int64).any() for answer in answers):
+    answers = [_query_pairs(rows, constant, models, table) for table in cases.tables]
+    if any(_numeric(answer, "differ", np.int64).any() for answer in answers):
         return nothing, _faults(query, rows, constant, models)
     (prediction,) = query.question.columns.predictions
     names |= {f"predicted_{at}": prediction for at in range(len(models.values))}
@@ -324,7 +324,7 @@ def cases_of_query(query: Query, models: Models, cases: Question) -> tuple[Combi
         ["weight", "squared"] * is_weighted, np.float64
     )
     lines = tuple(
-        Lines(place, tuple(_numbers(answer, *quantity) for quantity in quantities.items()))
+        Lines(place, tuple(_numeric(answer, *quantity) for quantity in quantities.items()))
         for place, answer in zip(codes, answers, strict=True)
     )
     return Combinations(levels, lines, 0, {}), Faults()
@@ -364,7 +364,7 @@ def _comparable(name: Any, query: Query) -> Any:
     return column.cast(nw.String) if isinstance(kind, (nw.Enum, nw.Categorical)) else column
 
 
-def _joined(rows: Any, constant: list[str], models: Models, table: tuple[int, ...]) -> Any:
+def _query_pairs(rows: Any, constant: list[str], models: Models, table: tuple[int, ...]) -> Any:
     """Arrow table of the combinations for two models, and how many cases differ in the others."""
     import narwhals.stable.v2 as nw
 
@@ -410,7 +410,7 @@ def _faults(query: Query, rows: Any, constant: list[str], models: Models) -> Fau
     name_of_row = query.question.column_of_key(query.question.bound.keys[-1])
 
     def fault(name: str, model: Hashable = None) -> Fault:
-        levels, _ = _placed(name_of_row, answer[f"{name}_case"], query)
+        levels, _ = _place_levels(name_of_row, answer[f"{name}_case"], query)
         case = next(iter(levels.values.tolist()), None)
         return Fault(int(answer[name][0].as_py()), case, model)
 
@@ -454,7 +454,7 @@ def _placed_fields(
     for field, name in fields.items():
         held = [at for at, answer in enumerate(answers) if field in answer.column_names]
         whole = pa.concat_tables([answers[at].select([field]) for at in held])
-        found, place = _placed(name, whole[field], query)
+        found, place = _place_levels(name, whole[field], query)
         levels.append(found)
         ends = np.cumsum([answers[at].num_rows for at in held])[:-1]
         for at, part in zip(held, np.split(place, ends), strict=True):
@@ -462,7 +462,7 @@ def _placed_fields(
     return tuple(levels), [np.column_stack(columns) for columns in codes]
 
 
-def _placed(name: Any, column: Any, query: Query) -> tuple[Levels, Array]:
+def _place_levels(name: Any, column: Any, query: Query) -> tuple[Levels, Array]:
     """The levels of a column of an answer, and the code of each line, -1 where missing."""
     kind = query.schema[name]
     is_score = query.question.columns.has_scores and name in query.question.bound.predictions
@@ -470,7 +470,7 @@ def _placed(name: Any, column: Any, query: Query) -> tuple[Levels, Array]:
         held = pd.Categorical(column.to_pylist(), categories=list(kind.categories))
         encoded = encode(pd.Series(held))
     else:
-        encoded = arrow_codes(name, joined(column))
+        encoded = arrow_codes(name, join_chunks(column))
     encoded, codes = of_all_rows(encoded, len(column))
     place, levels = codes.astype(np.intp) - encoded.has_missing, encoded.levels()
     if encoded.order is None:  # engines answer in any order, which must not show in a text
@@ -479,7 +479,7 @@ def _placed(name: Any, column: Any, query: Query) -> tuple[Levels, Array]:
     return Levels(levels, encoded.declared()), place
 
 
-def _numbers(table: Any, name: str, dtype: Any) -> Array:
+def _numeric(table: Any, name: str, dtype: Any) -> Array:
     """A column of an answer: engines give numbers of rows and sums in dtypes of their own."""
     return np.asarray(table[name]).astype(dtype)
 
@@ -491,8 +491,8 @@ def _bad_weights(query: Query, table: Any) -> BadWeights:
     columns, bound = query.question.columns, query.question.bound
     if bound.weights is None:
         return NO_BAD_WEIGHTS
-    looked_at = _numbers(table, "complete", np.bool_) | (columns.missing == "raise")
-    number = int(_numbers(table, "bad", np.int64)[looked_at].sum())
+    looked_at = _numeric(table, "complete", np.bool_) | (columns.missing == "raise")
+    number = int(_numeric(table, "bad", np.int64)[looked_at].sum())
     if not number:
         return NO_BAD_WEIGHTS
     name: Any = bound.weights[0]

@@ -25,12 +25,12 @@ _INTEGERS = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UI
 
 def combinations_of_arrow(data: Any, ask: Ask) -> tuple[Question, Combinations]:
     """Combinations of an Arrow table, record batch, reader of batches, dataset or scanner."""
-    schema = schema_of(data)
+    schema = names_and_types(data)
     question = ask(without_rows_of(schema))
     return question, combinations_of_batches(batches_of(data, question.needed()), schema, question)
 
 
-def schema_of(data: Any) -> Any:
+def names_and_types(data: Any) -> Any:
     """Names and types of the columns."""
     return data.projected_schema if hasattr(data, "projected_schema") else data.schema
 
@@ -87,7 +87,7 @@ def frame_of_arrow(data: Any, needed: list[Hashable]) -> pd.DataFrame:
     import pyarrow as pa
 
     batches = [batch.select(needed) for batch in batches_of(data, needed)]
-    schema = schema_of(data).empty_table().select(needed).schema
+    schema = names_and_types(data).empty_table().select(needed).schema
     table = pa.Table.from_batches(batches, schema)
     for at, field in enumerate(schema):
         chunks = table.column(at).chunks
@@ -128,15 +128,15 @@ def _of_good_size(batches: Iterable[Any], declared: set[Hashable]) -> Iterator[A
     held: list[Any] = []
     for batch in batches:
         if held and not _can_join(held[0], batch, declared):
-            yield _joined(held)
+            yield _join_batches(held)
             held = []
         held.append(batch)
         if sum(part.num_rows for part in held) >= _FEWEST_ROWS:
-            whole, held = _joined(held), []
+            whole, held = _join_batches(held), []
             for start in range(0, whole.num_rows, _MOST_ROWS):
                 yield whole.slice(start, _MOST_ROWS)
     if held:
-        yield _joined(held)
+        yield _join_batches(held)
 
 
 def _can_join(first: Any, second: Any, declared: set[Hashable]) -> bool:
@@ -146,7 +146,7 @@ def _can_join(first: Any, second: Any, declared: set[Hashable]) -> bool:
     )
 
 
-def _joined(batches: list[Any]) -> Any:
+def _join_batches(batches: list[Any]) -> Any:
     """One record batch of several."""
     import pyarrow as pa
 

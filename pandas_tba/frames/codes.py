@@ -239,10 +239,10 @@ def _cast(column: Any, to: Any) -> Any:
 
 def encode(column: Any) -> ColumnCodes:
     """Codes of a Series, Index or array of any dtype; KindError for values that are no keys."""
-    return _encoded(normal(column))
+    return _encode_normal(normal(column))
 
 
-def _encoded(column: Any) -> ColumnCodes:
+def _encode_normal(column: Any) -> ColumnCodes:
     """Codes of a column in normal form."""
     try:
         encoded = _codes(column)
@@ -265,7 +265,7 @@ def _encoded(column: Any) -> ColumnCodes:
 
 def encode_all(columns: Iterable[Any]) -> list[ColumnCodes]:
     """Codes of each column, all in the form that `normal` gives."""
-    return [_encoded(column) for column in columns]
+    return [_encode_normal(column) for column in columns]
 
 
 def _title(name: Hashable | None) -> str:

@@ -505,7 +505,9 @@ def check_faults(frame: pd.DataFrame, columns: Roles) -> None:
     """Raise InputError where the schema finds a fault."""
     cases = faults_of(frame, columns)
     if len(cases):
-        raise _with_cases(InputError(f"{'; '.join(_lines(cases))}.", check="schema"), cases)
+        raise _with_cases(
+            InputError(f"{'; '.join(_describe_faults(cases))}.", check="schema"), cases
+        )
 
 
 def _with_cases(error: FaultError, cases: pd.DataFrame) -> FaultError:
@@ -521,7 +523,7 @@ def with_all_faults(error: FaultError, cases: pd.DataFrame) -> FaultError:
     others = cases[~cases["check"].isin(said)]
     text = str(error)
     if len(others):
-        text += f" Also: {'; '.join(_lines(others))}."
+        text += f" Also: {'; '.join(_describe_faults(others))}."
     return _with_cases(type(error)(text, check=error.check), cases)
 
 
@@ -537,7 +539,7 @@ _SAYS = {
 _CHECKS = {check: at for at, check in enumerate(_SAYS)}  # their order
 
 
-def _lines(cases: pd.DataFrame) -> list[str]:
+def _describe_faults(cases: pd.DataFrame) -> list[str]:
     """One short line for each column and check."""
     lines = []
     columns = cases["column"].map(repr)  # text that pandas can group, whatever the names are

@@ -21,7 +21,7 @@ from pandas_tba.inference.influence import (
 )
 from pandas_tba.inference.intervals import (
     Recalls,
-    effective_rows,
+    effective_rows_of_mean,
     freedom_of_mean,
     moments,
     recalls_of,
@@ -46,7 +46,7 @@ class Proportion(NamedTuple):
     def of(cls, recalls: Recalls, t: float) -> Proportion:
         """That of a tempered mean over the classes that are present."""
         share = moments(recalls, t)[0].clip(0.0, 1.0)
-        return cls(share, effective_rows(recalls, t), freedom_of_mean(recalls, t))
+        return cls(share, effective_rows_of_mean(recalls, t), freedom_of_mean(recalls, t))
 
     def limits(self, tail: FloatArray | float, of_share: OfShare = wilson_limits) -> Limits:
         """Low and high limit, beyond each of which a tail lies."""

@@ -58,7 +58,7 @@ def gradient(
     By the derivatives beside the metric's formula, else by central differences in its sums.
     """
     total = cells.sum(axis=(1, 2), keepdims=True, dtype=np.float64)
-    shares = _quotient(cells, total)
+    shares = quotient_or_zero(cells, total)
     sums = _sums_of(shares)
     places: npt.NDArray[np.intp] = np.arange(cells.shape[1])
     if metric.kind == "class":
@@ -69,10 +69,10 @@ def gradient(
     found[:, :, places] += by_predicted[:, None, :]
     found[:, places, places] += by_hits
     holds = (shares.sum(axis=2) > 0)[:, :, None] & (shares.sum(axis=1) > 0)[:, None, :]
-    return _quotient(np.where(holds, found, 0.0), total)
+    return quotient_or_zero(np.where(holds, found, 0.0), total)
 
 
-def _quotient(part: npt.NDArray[np.number], whole: FloatArray) -> FloatArray:
+def quotient_or_zero(part: npt.NDArray[np.number], whole: FloatArray) -> FloatArray:
     """Quotient; 0 where there is nothing to divide by."""
     return np.where(whole > 0, ratio(part, whole), 0.0)
 
@@ -96,14 +96,16 @@ def _sums_of_label(sums: Sums, label: int | None) -> Sums:
 def _partials(metric: Metric, sums: Sums, is_class: BoolArray, t: float | None) -> Partials:
     """Derivatives by hits, support, predicted and total."""
     if metric.gradient is None:
-        return _differences(metric, sums, is_class, t)
+        return _central_differences(metric, sums, is_class, t)
     of_all = () if metric.kind == "class" else (is_class,)
     options = {"t": t} if metric.takes_t else {}
     with np.errstate(all="ignore"):
         return metric.gradient(*sums, *of_all, **options)
 
 
-def _differences(metric: Metric, sums: Sums, is_class: BoolArray, t: float | None) -> Partials:
+def _central_differences(
+    metric: Metric, sums: Sums, is_class: BoolArray, t: float | None
+) -> Partials:
     """Derivatives by central differences in each of the 3 L + 1 sums."""
     steps = _steps(sums)
     found = []
@@ -177,20 +179,24 @@ def _smoothed(
     # p = (x_k / x) (x_kj n0_k / x_k + a_kj) / (n0_k + 2 a), with n0_k the effective rows, and
     # s_k q_kj / x**2 with q_kj the same of squared weights
     total = cells.sum(axis=(1, 2), keepdims=True, dtype=np.float64)
-    shares = _quotient(cells, total)
+    shares = quotient_or_zero(cells, total)
     # squared weights in units of the total squared; of rows, each is one
-    of_squares = _quotient(shares if squares is None else _quotient(squares, total), total)
+    of_squares = quotient_or_zero(
+        shares if squares is None else quotient_or_zero(squares, total), total
+    )
     of_class, squares_of_class = (part.sum(axis=2, keepdims=True) for part in (shares, of_squares))
-    rows = _quotient(of_class, squares_of_class) * of_class
-    extra = _added(cells, added, allowed)
+    rows = quotient_or_zero(of_class, squares_of_class) * of_class
+    extra = _rows_to_add(cells, added, allowed)
     smoothed, spread = (
-        whole * (_quotient(part, whole) * rows + extra) / (rows + 2.0 * added)
+        whole * (quotient_or_zero(part, whole) * rows + extra) / (rows + 2.0 * added)
         for part, whole in ((shares, of_class), (of_squares, squares_of_class))
     )
     return smoothed, spread
 
 
-def _added(cells: npt.NDArray[np.number], added: float, allowed: BoolArray | None) -> FloatArray:
+def _rows_to_add(
+    cells: npt.NDArray[np.number], added: float, allowed: BoolArray | None
+) -> FloatArray:
     """Rows (G, L, L) to add: hits, and misses spread over the labels that the group has."""
     n_labels = cells.shape[1]
     has: BoolArray = cells.sum(axis=1) + cells.sum(axis=2) > 0

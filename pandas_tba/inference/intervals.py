@@ -135,7 +135,7 @@ def standard_error(recalls: Recalls, t: float) -> FloatArray:
     return np.sqrt(moments(recalls, t)[1])
 
 
-def effective_rows(recalls: Recalls, t: float) -> FloatArray:
+def effective_rows_of_mean(recalls: Recalls, t: float) -> FloatArray:
     """Rows of one proportion that is as uncertain as the mean, by the variance at smoothed recalls.
 
     The number of rows itself for one class, and for t = 1 with the group's own prevalence.
@@ -147,7 +147,7 @@ def effective_rows(recalls: Recalls, t: float) -> FloatArray:
 def limits_of_mean(of_share: OfShare, recalls: Recalls, t: float, level: float) -> Limits:
     """Limits of one proportion at the effective rows."""
     mean = moments(recalls, t)[0].clip(0.0, 1.0)
-    return of_share(mean, effective_rows(recalls, t), _quantile(recalls, t, level))
+    return of_share(mean, effective_rows_of_mean(recalls, t), _quantile(recalls, t, level))
 
 
 def _quantile(recalls: Recalls, t: float, level: float) -> FloatArray:

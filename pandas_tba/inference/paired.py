@@ -103,14 +103,15 @@ def tempered_difference(outcomes: Outcomes, t: float) -> Difference:
     value = tempered_mean(ratio(only_a - only_b, support), outcomes.prevalence, t)
     squares = outcomes.cells if outcomes.squares is None else outcomes.squares
     of_squares = squares.sum(axis=(2, 3))
-    rows = _quotient(support, _quotient(of_squares, support))  # effective ones (Kish)
+    rows = quotient_or_zero(support, quotient_or_zero(of_squares, support))  # effective ones (Kish)
     # 1 / K rows more in either discordant count of a class: without them there would be no variance
     # where no row is discordant, and with half a row the power would fall as K grows
-    added = 2.0 * _added(support)
+    added = 2.0 * _rows_for_outcomes(support)
     smoothed = rows + added
-    mean = _quotient(only_a - only_b, support) * rows / smoothed
+    mean = quotient_or_zero(only_a - only_b, support) * rows / smoothed
     of_a, of_b = (
-        _quotient(part, of_squares) * rows for part in (squares[:, :, 1, 0], squares[:, :, 0, 1])
+        quotient_or_zero(part, of_squares) * rows
+        for part in (squares[:, :, 1, 0], squares[:, :, 0, 1])
     )
     heavy = (of_a - of_b) / smoothed  # the mean by squared weights
     spread = (of_a + of_b + added) / smoothed - 2.0 * mean * heavy + mean**2
@@ -120,24 +121,28 @@ def tempered_difference(outcomes: Outcomes, t: float) -> Difference:
         counted, counted_squares = outcomes.reference
         with np.errstate(over="ignore"):
             shift = t * weights * centred
-            terms = terms + shift**2 * _quotient(_quotient(counted_squares, counted), counted)
-            overlap = _quotient(support, counted)
+            terms = terms + shift**2 * quotient_or_zero(
+                quotient_or_zero(counted_squares, counted), counted
+            )
+            overlap = quotient_or_zero(support, counted)
             terms = terms + 2.0 * weights * shift * (heavy - mean) * overlap / smoothed
     degrees = np.full(len(value), np.inf)
     if outcomes.rows is not None:
         one = only_a + only_b
-        moving = _quotient(one, _quotient(squares[:, :, 1, 0] + squares[:, :, 0, 1], one))
+        moving = quotient_or_zero(
+            one, quotient_or_zero(squares[:, :, 1, 0] + squares[:, :, 0, 1], one)
+        )
         of_added = weights**2 * added / smoothed**2
         degrees = _degrees((terms - of_added, of_added), (moving, rows), outcomes.rows)
     return Difference(value, np.where(np.isnan(value), np.nan, terms.sum(axis=1)), degrees)
 
 
-def _quotient(part: FloatArray, whole: FloatArray) -> FloatArray:
+def quotient_or_zero(part: FloatArray, whole: FloatArray) -> FloatArray:
     """Quotient; 0 where there is nothing to divide by."""
     return np.where(whole > 0, ratio(part, whole), 0.0)
 
 
-def _added(support: FloatArray) -> FloatArray:
+def _rows_for_outcomes(support: FloatArray) -> FloatArray:
     """Rows (G, 1) to add for each class and outcome: 1 / K, of the classes that a group has."""
     return 1.0 / np.maximum((support > 0).sum(axis=1, keepdims=True), 2)
 
@@ -251,11 +256,11 @@ def metric_difference(
     cells = cells.padded() if label is None else cells.of_label(label)
     place = None if label is None else 1
     with np.errstate(all="ignore"):
-        parts = [_difference(metric, block, t, place) for block in cells.blocks()]
+        parts = [_influence_difference(metric, block, t, place) for block in cells.blocks()]
     return Difference(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
-def _difference(
+def _influence_difference(
     metric: Metric, cells: PairedCells, t: float | None, label: int | None
 ) -> Difference:
     """Difference of one metric and its standard error."""
@@ -300,9 +305,9 @@ class _Smoothing:
         has: BoolArray = (support > 0) | (sum(side.sum(axis=1) for side in sides) > 0)
         has[has.sum(axis=1) < 2] = True  # a single label: misses go to labels that are empty
         total = support.sum(axis=1, keepdims=True)
-        rows = _quotient(support, _quotient(squares, support))
-        unit = _quotient(_quotient(squares, total), total)
-        return cls(support, rows, unit, _added(support), has)
+        rows = quotient_or_zero(support, quotient_or_zero(squares, support))
+        unit = quotient_or_zero(quotient_or_zero(squares, total), total)
+        return cls(support, rows, unit, _rows_for_outcomes(support), has)
 
     @property
     def _others(self) -> FloatArray:
@@ -314,8 +319,8 @@ class _Smoothing:
         is_own = np.eye(side.shape[1], dtype=np.bool_)
         wrong = (self.has / self._others)[:, None, :]
         extra = 2.0 * self.added[:, :, None] * np.where(is_own, 1.0, wrong)
-        held = _quotient(side, self.support[:, :, None]) * self.rows[:, :, None] + extra
-        share = _quotient(self.support, self.support.sum(axis=1, keepdims=True))
+        held = quotient_or_zero(side, self.support[:, :, None]) * self.rows[:, :, None] + extra
+        share = quotient_or_zero(self.support, self.support.sum(axis=1, keepdims=True))
         return (share / (self.rows + 4.0 * self.added))[:, :, None] * held
 
     def terms(
@@ -335,13 +340,15 @@ class _Smoothing:
         moved = cells.squares * (moves - centre[group]) ** 2
         total = cells.by_class(moved)
         effective = cells.numbers**2 / cells.squares
-        moving = _quotient(total, _quotient(cells.by_class(moved**2 / effective), total))
+        moving = quotient_or_zero(
+            total, quotient_or_zero(cells.by_class(moved**2 / effective), total)
+        )
         outcomes = np.zeros_like(total)
         for right_a, spread_a in self._moments(first):
             for right_b, spread_b in self._moments(second):
                 outcomes += (right_a - right_b - centre[:, None]) ** 2 + spread_a + spread_b
         unit = np.where(self.support > 0, self.unit / (self.rows + 4.0 * self.added), 0.0)
-        seen = unit * _quotient(total, cells.by_class(cells.squares)) * self.rows
+        seen = unit * quotient_or_zero(total, cells.by_class(cells.squares)) * self.rows
         return (seen, unit * self.added * outcomes), moving
 
     def _moments(self, slopes: FloatArray) -> list[tuple[FloatArray, FloatArray]]:

@@ -223,7 +223,7 @@ def measure_of(
 ) -> Measure:
     """The metric as a mean of recalls."""
     if metric.share_of is not None:
-        return _proportion(counts, metric)
+        return _measure_of_proportion(counts, metric)
     parts = [counts.hits, counts.support]
     if counts.squared_hits is not None and counts.squared_support is not None:
         parts += [counts.squared_hits, counts.squared_support, counts.class_rows]
@@ -246,7 +246,7 @@ def measure_of(
     return Measure(metric, sums, rows, exponents, shares, pooled)
 
 
-def _proportion(counts: ConfusionCounts, metric: Metric) -> Measure:
+def _measure_of_proportion(counts: ConfusionCounts, metric: Metric) -> Measure:
     """A share of the positive class as the recall of a single class."""
     at = [counts.label_set.values.index(counts.pos_label)]
     hits, support, predicted = (
@@ -288,7 +288,7 @@ def check_min_support(min_support: object) -> None:
         )
 
 
-def joined(parts: list[Measure]) -> Measure:
+def join_measures(parts: list[Measure]) -> Measure:
     """The groups of several measures of one metric, one after the other."""
     first = parts[0]
     prevalence = [part.prevalence for part in parts if part.prevalence is not None]

@@ -89,8 +89,8 @@ def spread_limits(measure: Measure, groups: Codes, t: float, level: float) -> Sp
     if len(groups) < 2:
         return SpreadLimits(*[math.nan] * 4)
     tail = (1.0 - level) / 2.0
-    one = _scores(measure, groups, t, tail, is_exact=False)
-    every = _scores(measure, groups, t, _tail_of_range(len(groups), tail), is_exact=True)
+    one = _pair_scores(measure, groups, t, tail, is_exact=False)
+    every = _pair_scores(measure, groups, t, _tail_of_range(len(groups), tail), is_exact=True)
     outer = _outermost(one.most, one.above), _outermost(-one.least, one.below)
     inner = _outermost(every.least, -every.below), _outermost(-every.most, -every.above)
     high = _most_of_pairs(one.most, one.above, one.least, one.below, *outer, sign=1.0)
@@ -102,7 +102,9 @@ def spread_limits(measure: Measure, groups: Codes, t: float, level: float) -> Sp
     return SpreadLimits(max(0.0, low), min(1.0, high), max(0.0, lowest), min(1.0, highest))
 
 
-def _scores(measure: Measure, groups: Codes, t: float, tail: float, *, is_exact: bool) -> _Scores:
+def _pair_scores(
+    measure: Measure, groups: Codes, t: float, tail: float, *, is_exact: bool
+) -> _Scores:
     """What pairs of groups are made of."""
     part = measure.at(groups)
     recalls = recalls_under(

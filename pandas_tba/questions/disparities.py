@@ -201,8 +201,8 @@ def disparity(
     for metric in chosen:
         measure = measure_of(counts, metric, prevalence, exponents)
         sides = _sides(counts, measure, at, min_support, is_whole=reference == "pooled")
-        found = [_difference(sides, value) for value in measure.exponents]
-        parts.append([_compared(counts, sides, one, value, level)
+        found = [_difference_from(sides, value) for value in measure.exponents]
+        parts.append([_compare_groups(counts, sides, one, value, level)
                       for one, value in zip(found, measure.exponents, strict=True)])  # fmt: skip
         tests.append(_tests(counts, sides, found, at))
     shape = (len(counts), len(exponents))
@@ -308,7 +308,7 @@ def _sides(
     return _Sides(measure, reference, others, is_reference, left_out, is_whole)
 
 
-def _compared(
+def _compare_groups(
     counts: ConfusionCounts, sides: _Sides, found: Difference, t: float, level: float
 ) -> dict[str, npt.NDArray[Any]]:
     """Columns of one metric at one t, each (G,)."""
@@ -326,14 +326,14 @@ def _compared(
         "rate_part": rate,
         "mix_part": mix,
     }
-    reasons = _reasons(counts, measure, columns, score, of_reference)
+    reasons = _reasons_of_groups(counts, measure, columns, score, of_reference)
     reasons[left_out] = "fewer rows than min_support"
     reasons[is_reference & (reasons == "")] = "the reference"
     columns = {name: np.where(left_out, np.nan, column) for name, column in columns.items()}
     return {"score": score, **columns, "reason": reasons}
 
 
-def _difference(sides: _Sides, t: float) -> Difference:
+def _difference_from(sides: _Sides, t: float) -> Difference:
     """Difference from the reference, by way of other rows than the group's own."""
     measure, reference, others = sides.measure, sides.reference, sides.others
     sums, overlaps = measure.sums, others is not reference
@@ -358,7 +358,7 @@ def _parts(first: Sums, second: Sums, t: float) -> tuple[FloatArray, FloatArray]
     return np.where(nothing, np.nan, rate), np.where(nothing, np.nan, mix)
 
 
-def _reasons(
+def _reasons_of_groups(
     counts: ConfusionCounts,
     measure: Measure,
     columns: dict[str, FloatArray],

@@ -17,7 +17,7 @@ from pandas_tba.inference.influence import evaluate_cells
 from pandas_tba.inference.intervals import (
     IntervalMethod,
     Recalls,
-    effective_rows,
+    effective_rows_of_mean,
     percentiles,
     recalls_of,
     replicated,
@@ -128,10 +128,10 @@ def estimated(asked: Question, metric: Metric) -> dict[str, npt.NDArray[Any]]:
     """Columns of one metric, of shape (G, T), or (G, 1) where it does not depend on t."""
     recalls, exponents = _as_mean(asked, metric)
     if recalls is None:
-        score = _values(asked, metric, exponents)
+        score = _values_at(asked, metric, exponents)
     else:
         known = np.where(recalls.present, recalls.recall, np.nan)
-        score = _stacked(tempered_mean(known, recalls.prevalence, t) for t in exponents)
+        score = stack_columns(tempered_mean(known, recalls.prevalence, t) for t in exponents)
     if asked.way.limits is None:
         found = _resampled(asked, metric, recalls, exponents)
     elif recalls is None:
@@ -141,10 +141,10 @@ def estimated(asked: Question, metric: Metric) -> dict[str, npt.NDArray[Any]]:
     found["score"] = score
     for name in ("se", "n_eff"):
         found[name] = np.where(np.isnan(score), np.nan, found[name])
-    return found | {"reason": _reasons(asked, metric, found)}
+    return found | {"reason": _reasons_of_limits(asked, metric, found)}
 
 
-def _stacked(columns: Iterable[FloatArray]) -> FloatArray:
+def stack_columns(columns: Iterable[FloatArray]) -> FloatArray:
     """Values of each exponent side by side."""
     return np.stack(list(columns), axis=-1)
 
@@ -157,11 +157,11 @@ def _as_mean(asked: Question, metric: Metric) -> tuple[Recalls | None, list[floa
         fixed = isinstance(metric.exponent, float)
         return asked.recalls, [metric.exponent] if fixed else asked.exponents  # type: ignore[list-item]
     if is_proportion(metric):
-        return _proportion(asked.of_positive, metric), [0.0]
+        return _recalls_of_proportion(asked.of_positive, metric), [0.0]
     return None, asked.exponents if metric.takes_t else [0.0]
 
 
-def _proportion(matrices: Matrices, metric: Metric) -> Recalls:
+def _recalls_of_proportion(matrices: Matrices, metric: Metric) -> Recalls:
     """A proportion of the positive class as the recall of a single class."""
     # of one row in each cell: 1 where it counts, 0 where it is only a row of the whole, else NaN
     of_cells = evaluate_cells(metric, np.eye(4).reshape(4, 2, 2), _BOTH, label=0)
@@ -179,7 +179,7 @@ def _proportion(matrices: Matrices, metric: Metric) -> Recalls:
     return recalls_of(part, whole, whole, reference=whole, squared=squared, numbers=numbers)
 
 
-def _values(asked: Question, metric: Metric, exponents: list[float]) -> FloatArray:
+def _values_at(asked: Question, metric: Metric, exponents: list[float]) -> FloatArray:
     """Values (G, T), or (G, 1) without t, as all tables have them."""
     counts = asked.counts
     arrays = tuple(
@@ -188,7 +188,7 @@ def _values(asked: Question, metric: Metric, exponents: list[float]) -> FloatArr
     )
     at = exponents if metric.takes_t else [None]
     found = [evaluate(metric, arrays, counts.is_class, t) for t in at]  # type: ignore[arg-type]
-    return found[0][:, [asked.positive]] if metric.kind == "class" else _stacked(found)
+    return found[0][:, [asked.positive]] if metric.kind == "class" else stack_columns(found)
 
 
 def _by_formula(asked: Question, recalls: Recalls, exponents: list[float]) -> dict[str, Any]:
@@ -196,10 +196,10 @@ def _by_formula(asked: Question, recalls: Recalls, exponents: list[float]) -> di
     limits_of: Any = asked.way.limits
     limits = [within_bounds(limits_of(recalls, t, asked.level), recalls, t) for t in exponents]
     return {
-        "low": _stacked(low for low, _ in limits),
-        "high": _stacked(high for _, high in limits),
-        "se": _stacked(standard_error(recalls, t) for t in exponents),
-        "n_eff": _stacked(effective_rows(recalls, t) for t in exponents),
+        "low": stack_columns(low for low, _ in limits),
+        "high": stack_columns(high for _, high in limits),
+        "se": stack_columns(standard_error(recalls, t) for t in exponents),
+        "n_eff": stack_columns(effective_rows_of_mean(recalls, t) for t in exponents),
     }
 
 
@@ -216,7 +216,8 @@ def _by_influence(asked: Question, metric: Metric, exponents: list[float]) -> di
     ]
     names = ("low", "high", "se", "n_eff")
     return {
-        name: _stacked(part) for name, part in zip(names, zip(*found, strict=True), strict=True)
+        name: stack_columns(part)
+        for name, part in zip(names, zip(*found, strict=True), strict=True)
     }
 
 
@@ -264,7 +265,7 @@ def _replicates(
         at = exponents if metric.takes_t else [None]
 
         def values(drawn: npt.NDArray[np.int64]) -> FloatArray:
-            return _stacked(
+            return stack_columns(
                 evaluate_cells(metric, drawn, matrices.is_class, t=t, label=label) for t in at
             )
 
@@ -276,7 +277,7 @@ def _replicates(
     return replicated_means(*parts, exponents, *draws, was_counted=isinstance(prevalence, str))
 
 
-def _reasons(asked: Question, metric: Metric, found: dict[str, Any]) -> npt.NDArray[Any]:
+def _reasons_of_limits(asked: Question, metric: Metric, found: dict[str, Any]) -> npt.NDArray[Any]:
     """Why a score or its limits are NaN or may be off, in words; empty where nothing is."""
     unknown, unlimited = np.isnan(found["score"]), np.isnan(found["low"])
     reasons = np.empty(unknown.shape, dtype=object)

@@ -222,7 +222,9 @@ def _judged(
     """Rule, group or -1, value, limits, limit, status and reason of each for the groups of one model."""
     found = []
     for rule, limit in rules.items():
-        values = (_scores if rule == "min_score" else _spread)(counts, measure, groups, rule, level)
+        values = (_group_scores if rule == "min_score" else _group_spread)(
+            counts, measure, groups, rule, level
+        )
         for held in values:
             status = _status(held, limit, is_most=rule == "max_gap")
             shown_limits = (held.low, held.high) if level is not None else (math.nan, math.nan)
@@ -230,7 +232,7 @@ def _judged(
     return found
 
 
-def _spread(
+def _group_spread(
     counts: ConfusionCounts, measure: Measure, groups: Codes, rule: str, level: float | None
 ) -> list[_Value]:
     """The gap or the ratio of some groups."""
@@ -254,7 +256,7 @@ def _spread(
     return [_Value(spread.worst, value, low, high, reason)]
 
 
-def _scores(
+def _group_scores(
     counts: ConfusionCounts, measure: Measure, groups: Codes, _: str, level: float | None
 ) -> list[_Value]:
     """The scores of some groups."""

@@ -196,7 +196,7 @@ def interval(
     level = check_level(level)
     check_replicates(n_replicates)
     generator = generator_of(generator)
-    _check_metrics(counts, chosen, way)
+    _check_interval_metrics(counts, chosen, way)
     axes: list[Any] = []
     axes += [pd.Index([metric.name for metric in chosen], name="metric")] if is_several else []
     axes += [pd.Index(exponents, name="t", dtype=np.float64)] if is_list else []
@@ -205,13 +205,15 @@ def interval(
     check_names(counts, [*size_names(counts), *estimates, *(axis.name for axis in axes)])
     asked = Question(counts, exponents, prevalence, level, way, n_replicates, generator)
     _warn_of_shortfalls(asked, chosen)
-    columns = _columns(asked, chosen, estimates)
+    columns = _interval_columns(asked, chosen, estimates)
     table = pd.DataFrame(columns, index=with_axes(counts, axes))
     described(table, counts, t, prevalence).attrs["tba"] |= {"level": level, "method": method}
     return table
 
 
-def _columns(asked: Question, chosen: list[Metric], estimates: list[str]) -> dict[str, Any]:
+def _interval_columns(
+    asked: Question, chosen: list[Metric], estimates: list[str]
+) -> dict[str, Any]:
     """Columns of the table, each of all groups by metric by exponent."""
     counts, n_exponents = asked.counts, len(asked.exponents)
     start = sizes(counts, of_classes(counts, counts.support))
@@ -246,7 +248,9 @@ def with_axes(counts: ConfusionCounts, axes: list[pd.Index]) -> pd.Index:
     )
 
 
-def _check_metrics(counts: ConfusionCounts, chosen: list[Metric], way: IntervalMethod) -> None:
+def _check_interval_metrics(
+    counts: ConfusionCounts, chosen: list[Metric], way: IntervalMethod
+) -> None:
     """Refuse metrics of a class where none is positive, and those that the method does not take."""
     check_positive(counts, chosen)
     if counts.is_weighted and not way.takes_weights:

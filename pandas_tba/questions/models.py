@@ -173,17 +173,17 @@ def compare(
     if adjust is not None:
         check_choice("adjust", adjust, ("holm", "fdr_bh"))
     counts: Any = pairs  # has the parts of ConfusionCounts that tables ask for
-    _check_metrics(counts, chosen)
+    _check_paired_metrics(counts, chosen)
     axes: list[Any] = []
     axes += [pd.Index([metric.name for metric in chosen], name="metric")] if is_several else []
     axes += [pd.Index(exponents, name="t", dtype=np.float64)] if is_list else []
-    names = _names(adjust, margin)
+    names = _column_names(adjust, margin)
     check_names(counts, [*size_names(counts), *names, *(axis.name for axis in axes)])
     asked = _Question(pairs, exponents, prevalence, level, margin)
-    parts = [_compared(asked, metric) for metric in chosen]
+    parts = [_compare_metric(asked, metric) for metric in chosen]
     if adjust is not None:
         _adjust(parts, adjust)
-    columns = _columns(asked, parts, names)
+    columns = _difference_columns(asked, parts, names)
     table = described(pd.DataFrame(columns, index=with_axes(counts, axes)), counts, t, prevalence)
     if margin is not None:
         table.attrs["tba"]["margin"] = margin
@@ -202,7 +202,7 @@ def _check_margin(margin: object) -> float | None:
     return float(margin)  # type: ignore[arg-type]
 
 
-def _check_metrics(counts: Any, chosen: list[Metric]) -> None:
+def _check_paired_metrics(counts: Any, chosen: list[Metric]) -> None:
     """Refuse metrics of a class where none is positive, and those that are an extreme of classes."""
     check_positive(counts, chosen)
     n_labels = len(counts.label_set.values)
@@ -220,7 +220,7 @@ def _check_metrics(counts: Any, chosen: list[Metric]) -> None:
             )
 
 
-def _names(adjust: str | None, margin: float | None) -> list[str]:
+def _column_names(adjust: str | None, margin: float | None) -> list[str]:
     """Names of the columns that come after the sizes."""
     return [
         *("difference", "low", "high", "se", "p_difference", "p_value"),
@@ -273,30 +273,30 @@ def _outcomes(pairs: PairedCounts, prevalence: Prevalence) -> Outcomes:
     return Outcomes(cells, shares, reference, squares, rows)
 
 
-def _compared(asked: _Question, metric: Metric) -> dict[str, npt.NDArray[Any]]:
+def _compare_metric(asked: _Question, metric: Metric) -> dict[str, npt.NDArray[Any]]:
     """Columns of one metric, of shape (G, T), or (G, 1) where it does not depend on t."""
-    found = _differences(asked, metric)
+    found = _differences_at(asked, metric)
     limits = [part.limits(asked.level) for part in found]
     span = metric.bounds[1] - metric.bounds[0]
     columns = {
-        "difference": _stacked(part.value for part in found),
-        "low": _stacked(np.maximum(low, -span) for low, _ in limits),
-        "high": _stacked(np.minimum(high, span) for _, high in limits),
-        "se": _stacked(np.sqrt(part.variance) for part in found),
-        "p_difference": _stacked(part.p_zero() for part in found),
+        "difference": stack_columns(part.value for part in found),
+        "low": stack_columns(np.maximum(low, -span) for low, _ in limits),
+        "high": stack_columns(np.minimum(high, span) for _, high in limits),
+        "se": stack_columns(np.sqrt(part.variance) for part in found),
+        "p_difference": stack_columns(part.p_zero() for part in found),
     }
     columns["p_value"] = _p_values(asked, metric, columns["difference"])
     if asked.margin is not None:
         columns |= _at_margin(found, limits, metric, asked.margin)
-    return columns | {"reason": _reasons(asked, metric, columns)}
+    return columns | {"reason": _reasons_of_pairs(asked, metric, columns)}
 
 
-def _stacked(columns: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+def stack_columns(columns: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     """Values of each exponent side by side."""
     return np.stack(list(columns), axis=-1)
 
 
-def _differences(asked: _Question, metric: Metric) -> list[Difference]:
+def _differences_at(asked: _Question, metric: Metric) -> list[Difference]:
     """The difference at each exponent; one alone where there is none, or the metric has its own."""
     if _is_tempered(metric):
         return [tempered_difference(asked.outcomes, t) for t in _exponents(asked, metric)]
@@ -344,9 +344,9 @@ def _at_margin(
     margin: float,
 ) -> dict[str, npt.NDArray[Any]]:
     """One-sided tests at the margin, and what the limits say of it."""
-    above = _stacked(part.p_above(-margin) for part in found)
-    below = _stacked(part.p_below(margin) for part in found)
-    low, high = (_stacked(ends) for ends in zip(*limits, strict=True))
+    above = stack_columns(part.p_above(-margin) for part in found)
+    below = stack_columns(part.p_below(margin) for part in found)
+    low, high = (stack_columns(ends) for ends in zip(*limits, strict=True))
     if metric.greater_is_better is False:
         noninferior, worst, best = below, -high, -low
     else:
@@ -370,7 +370,7 @@ def _at_margin(
     }
 
 
-def _reasons(
+def _reasons_of_pairs(
     asked: _Question, metric: Metric, columns: dict[str, npt.NDArray[Any]]
 ) -> npt.NDArray[np.object_]:
     """Why the difference is NaN, or what is made of it, (G, T); empty where nothing is."""
@@ -449,7 +449,7 @@ def _adjust(parts: list[dict[str, npt.NDArray[Any]]], adjust: str) -> None:
         part["p_adjusted"] = found.reshape(test.shape)
 
 
-def _columns(
+def _difference_columns(
     asked: _Question, parts: list[dict[str, npt.NDArray[Any]]], names: list[str]
 ) -> dict[str, Any]:
     """Columns of the table, each of all groups by metric by exponent."""

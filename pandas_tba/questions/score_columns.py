@@ -26,7 +26,7 @@ def scored_rows(frame: pd.DataFrame, columns: Columns, *, by: Any, dropna: bool)
     _check_scores_are_bound(columns)
     roles = columns.roles
     bound, _, _ = complete_rows(frame, roles, by)
-    labels, is_positive = _binary(bound, roles.rules)
+    labels, is_positive = _truth_of_scores(bound, roles.rules)
     scores = [
         check_scores(score_values(name, column)) for name, column in bound.predictions.items()
     ]
@@ -56,7 +56,7 @@ def _check_scores_are_bound(columns: Columns) -> None:
         )
 
 
-def _binary(bound: Bound, rules: LabelRules) -> tuple[tuple[Hashable, Hashable], Any]:
+def _truth_of_scores(bound: Bound, rules: LabelRules) -> tuple[tuple[Hashable, Hashable], Any]:
     """Negative and positive label, and which rows are positive."""
     name, column = bound.truth
     encoded, codes = encoded_column(column)

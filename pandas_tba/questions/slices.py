@@ -23,7 +23,7 @@ from pandas_tba.inference.recall_means import (
     Sums,
     check_min_support,
     comparable_metrics,
-    joined,
+    join_measures,
     measure_of,
     models_of,
 )
@@ -116,7 +116,7 @@ def slices(
     missing = np.full((len(compared), 1), np.nan)
     tests = GroupTests([found], compared[:, None], missing, drawn)
     tested = p_values_of([tests], adjust, n_replicates, seed_of(generator))
-    columns = _columns(counts, sliced, rest, found, tested, level)
+    columns = _slice_columns(counts, sliced, rest, found, tested, level)
     order = np.lexsort((columns["score"], columns["n_absent"] > 0, sliced.models))
     table = pd.DataFrame(
         {
@@ -173,7 +173,10 @@ def _every_slice(counts: ConfusionCounts, measure: Measure, models: Codes, depth
             shape = len(groups), len(place)
             members.append(csr_array((ones, (place, np.arange(len(place)))), shape=shape))
     return _Slices(
-        np.concatenate(names), np.concatenate(places), joined(parts), vstack(members, format="csr")
+        np.concatenate(names),
+        np.concatenate(places),
+        join_measures(parts),
+        vstack(members, format="csr"),
     )
 
 
@@ -210,7 +213,7 @@ def _texts(groups: Groups, *, has_model: bool) -> npt.NDArray[Any]:
     return np.asarray(texts, dtype=object)
 
 
-def _columns(
+def _slice_columns(
     counts: ConfusionCounts,
     sliced: _Slices,
     rest: Sums,
@@ -237,13 +240,13 @@ def _columns(
         "p_value": tested.p_values[0][:, 0],
         "p_adjusted": tested.adjusted[0][:, 0],
     }
-    columns["reason"] = _reasons(counts, measure, rest, columns["score"], found.estimate)
+    columns["reason"] = _reasons_of_slices(counts, measure, rest, columns["score"], found.estimate)
     if not counts.is_weighted:
         del columns["weight"]
     return columns
 
 
-def _reasons(
+def _reasons_of_slices(
     counts: ConfusionCounts,
     measure: Measure,
     rest: Sums,

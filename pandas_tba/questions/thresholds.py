@@ -214,7 +214,7 @@ def sweep_table(scored: Scored, *, t: Exponent) -> pd.DataFrame:
     """Table of `sweep` from rows that are encoded and checked."""
     exponents, is_list = exponents_of(t)
     _check_names(scored.groups, ("step", "t", *_SWEEP) if is_list else ("step", *_SWEEP))
-    steps = _counted(scored)
+    steps = _count_steps(scored)
     negatives, positives = (steps.spread(part) for part in steps.support.T)
     true_negatives = negatives - steps.false_alarms
     columns: list[npt.NDArray[Any]] = [
@@ -228,7 +228,7 @@ def sweep_table(scored: Scored, *, t: Exponent) -> pd.DataFrame:
     ]
     if is_list:
         columns = [np.repeat(column, len(exponents)) for column in columns]
-    by_t = [_tempered(steps, exponent) for exponent in exponents]
+    by_t = [_score_steps(steps, exponent) for exponent in exponents]
     columns.append(np.stack(by_t, axis=1).reshape(-1) if is_list else by_t[0])
     table = pd.DataFrame(dict(zip(_SWEEP, columns, strict=True)), copy=False)
     table.index = _step_index(scored.groups, steps, exponents, is_list=is_list)
@@ -239,7 +239,7 @@ def best_threshold_table(scored: Scored, *, t: Exponent) -> pd.DataFrame:
     """Table of `best_threshold` from rows that are encoded and checked."""
     exponents, is_list = exponents_of(t)
     _check_names(scored.groups, (*_BEST, "t") if is_list else _BEST)
-    steps = _counted(scored)
+    steps = _count_steps(scored)
     is_probability = bool(scored.scores.min(initial=0) >= 0 and scored.scores.max(initial=1) <= 1)
     parts = [
         _best(steps, scored, exponent, is_probability=is_probability) for exponent in exponents
@@ -255,13 +255,15 @@ def best_threshold_table(scored: Scored, *, t: Exponent) -> pd.DataFrame:
     return _described(pd.DataFrame(columns).set_axis(index), scored, t)
 
 
-def _counted(scored: Scored) -> Steps:
+def _count_steps(scored: Scored) -> Steps:
     """Counts at every threshold; a warning names classes without rows."""
     steps = count_thresholds(scored.is_positive, scored.scores, scored.place, len(scored.groups))
     lacking = np.argwhere(steps.support == 0).tolist()
     if lacking:
         # without any rows there may be one label only
-        texts = list(dict.fromkeys(_lack(scored, group, label) for group, label in lacking[:5]))
+        texts = list(
+            dict.fromkeys(_absent_label(scored, group, label) for group, label in lacking[:5])
+        )
         more = "; and others" if len(lacking) > 5 else ""
         warn(
             f"Undefined recall of classes without rows: {'; '.join(texts)}{more}. The score is NaN "
@@ -271,13 +273,13 @@ def _counted(scored: Scored) -> Steps:
     return steps
 
 
-def _lack(scored: Scored, group: int, label: int) -> str:
+def _absent_label(scored: Scored, group: int, label: int) -> str:
     """Which label of which group has no rows."""
     text = f"no rows of {shown(scored.labels[label])}"
     return f"Group {shown(scored.groups.values(group))}: {text}" if scored.groups.names else text
 
 
-def _tempered(steps: Steps, t: float) -> FloatArray:
+def _score_steps(steps: Steps, t: float) -> FloatArray:
     """Tempered balanced accuracy at each threshold; NaN where a class of weight has no rows."""
     is_absent = steps.support == 0
     weights = class_weights(steps.support, t=t)
@@ -294,7 +296,7 @@ def _best(
     steps: Steps, scored: Scored, t: float, *, is_probability: bool
 ) -> dict[str, npt.NDArray[Any]]:
     """Columns of `best_threshold` at one t, each (G,)."""
-    tba = _tempered(steps, t)
+    tba = _score_steps(steps, t)
     is_best = tba >= steps.spread(np.maximum.reduceat(tba, steps.first)) - _TIE
     best = np.minimum(_first_of(is_best, steps), steps.first + steps.length - 1)
     is_absent = (steps.support == 0).any(axis=1)
@@ -390,7 +392,7 @@ def _described(table: pd.DataFrame, scored: Scored, t: Exponent) -> pd.DataFrame
 
 def _scored(y_true: Any, y_score: Any, pos_label: Hashable, groups: Any) -> Scored:
     """Check and encode the arguments of `sweep`."""
-    truth, scores = _column("y_true", y_true), _column("y_score", y_score)
+    truth, scores = _threshold_column("y_true", y_true), _threshold_column("y_score", y_score)
     check_not_mixed("y_true", "y_true", truth)
     n_rows = len(truth)
     keys = [] if groups is None else _key_columns(groups)
@@ -399,13 +401,13 @@ def _scored(y_true: Any, y_score: Any, pos_label: Hashable, groups: Any) -> Scor
             raise InputError(
                 f"`y_true` and `{name}` must be of one length; got {n_rows:,} and {len(column):,}."
             )
-    labels, is_positive = _binary(truth, pos_label)
+    labels, is_positive = _binary_labels(truth, pos_label)
     values = check_scores(score_values("y_score", scores))
     place, found = grouped_rows(keys) if keys else (np.zeros(n_rows, dtype=np.intp), Groups())
     return Scored(is_positive, values, place, found, labels)
 
 
-def _column(argument: str, values: Any) -> pd.Series:
+def _threshold_column(argument: str, values: Any) -> pd.Series:
     """One column of an array or list; InputError for anything else."""
     values = pandas_column(values)
     column = values if isinstance(values, pd.Series) else None
@@ -425,7 +427,7 @@ def _key_columns(groups: Any) -> list[pd.Series]:
                 f"{listed(groups.columns) or 'none'}."
             )
         return [groups[name].reset_index(drop=True) for name in groups.columns]
-    column = _column("groups", groups)
+    column = _threshold_column("groups", groups)
     return [column.rename("group") if column.name is None else column]
 
 
@@ -441,7 +443,9 @@ def check_scores(scores: FloatArray) -> FloatArray:
     return scores
 
 
-def _binary(truth: pd.Series, pos_label: Hashable) -> tuple[tuple[Hashable, Hashable], BoolArray]:
+def _binary_labels(
+    truth: pd.Series, pos_label: Hashable
+) -> tuple[tuple[Hashable, Hashable], BoolArray]:
     """Negative and positive label, and which rows are positive."""
     encoded, codes = encoded_column(truth)
     rows = np.bincount(codes, minlength=encoded.size)

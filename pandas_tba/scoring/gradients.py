@@ -25,7 +25,7 @@ Gradient: TypeAlias = Callable[..., Partials]
 Coefficients: TypeAlias = tuple[float, float, float, float]
 
 
-def _quotient(part: Coefficients, whole: Coefficients, *sums: FloatArray) -> Partials:
+def _quotient_rule(part: Coefficients, whole: Coefficients, *sums: FloatArray) -> Partials:
     """Of part / whole, both linear in the four sums."""
     whole_sum = _combine(whole, sums)
     value = _combine(part, sums) / whole_sum
@@ -70,7 +70,7 @@ _REST, _UNPREDICTED, _UNION = (0, -1, 0, 1), (0, 0, -1, 1), (-1, 1, 1, 0)
 
 def _quotient_of(part: Coefficients, whole: Coefficients) -> Gradient:
     """Gradient of part / whole, both linear in the four sums."""
-    return partial(_quotient, part, whole)
+    return partial(_quotient_rule, part, whole)
 
 
 def f_beta(square: float) -> Gradient:

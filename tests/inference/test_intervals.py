@@ -17,7 +17,7 @@ from pandas_tba.inference.intervals import (
     INTERVALS,
     check_level,
     check_replicates,
-    effective_rows,
+    effective_rows_of_mean,
     generator_of,
     moments,
     percentiles,
@@ -74,7 +74,10 @@ def test_standard_error(name, kind):
 def test_wilson(name, kind):
     recalls = recalls_in_case(name, kind)
     for t, expected in TEMPERED["wilson_neff_95"][name][kind].items():
-        found = [effective_rows(recalls, float(t)).item(), *limits("wilson", recalls, float(t))]
+        found = [
+            effective_rows_of_mean(recalls, float(t)).item(),
+            *limits("wilson", recalls, float(t)),
+        ]
         assert found == pytest.approx(list(expected.values()), **EXACT)
 
 
