@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pandas_tba.cli.progress import Bar
 from pandas_tba.cli.reading import (
     FEATHER,
     PARQUET,
+    bar_of,
     check_columns,
     format_of,
+    on_disk,
     read_table,
     readable,
     with_values,
@@ -24,11 +25,14 @@ from pandas_tba.counts.paired import PairedCounts
 from pandas_tba.engines.combinations import Ask, Combinations, Question, counts_of, question_of
 from pandas_tba.engines.engine_pairs import pair_arrow, pairs_in_columns, question_of_pairs
 from pandas_tba.engines.pandas_frames import count_frame
-from pandas_tba.engines.parquet import combinations_of_parquet
+from pandas_tba.engines.parquet import check_batch, combinations_of_parquet
 from pandas_tba.engines.streams import combinations_of_arrow
-from pandas_tba.errors import InputError
+from pandas_tba.errors import InputError, InputWarning, counted, listed, shown, warn
 from pandas_tba.frames.columns import Columns
 from pandas_tba.reports.report import pairs_of_models
+
+_MOST_LABELS, _MOST_VALUES = 1_000, 100_000  # more are hardly labels, or surely none
+_LONGEST_TEXT = 100_000  # characters of a label or key
 
 
 class Counted(NamedTuple):
@@ -39,22 +43,29 @@ class Counted(NamedTuple):
     known: dict[str, Any]
 
 
-def counted(path: Path, columns: Columns, by: list[str], *, paired: bool) -> Counted:
+def count_file(path: Path, columns: Columns, by: list[str], *, paired: bool) -> Counted:
     """Count a file; the labels in `columns` are texts, as they are typed."""
-    path = path if path.name else path.resolve()  # a folder may be "."
-    kind, _ = format_of(path)
-    if kind not in (*PARQUET, *FEATHER):
-        return _of_text(path, columns, by, paired=paired)
-    data = _opened(path, kind, _needed(columns, by))
-    return _of_stream(path, data, columns, by, paired=paired)
+    with on_disk(path if path.name else path.resolve()) as place:  # a folder may be "."
+        kind, _ = format_of(place)
+        if kind in (*PARQUET, *FEATHER):
+            data = _opened(place, kind, _needed(columns, by))
+            found = _of_stream(place, data, columns, by, paired=paired)
+        else:
+            found = _of_text(place, columns, by, paired=paired)
+    if not found.counts.rows.any():
+        n_missing = found.counts.n_missing
+        why = f": values are missing in {counted(n_missing, 'row')}" if n_missing else ""
+        raise InputError(f"{place.name} has no rows to count{why}.")
+    return found
 
 
 def _of_text(path: Path, columns: Columns, by: list[str], *, paired: bool) -> Counted:
     """Counts of a file of text, which is read whole."""
-    frame = read_table(path, _needed(columns, by), numbers=_numbers(columns))
+    frame = read_table(path, _needed(columns, by), numbers=_number_columns(columns))
     frame = with_values(frame, _labels(columns))
     try:
-        known = _by_text(frame[name].dropna().unique() for name in _labels(columns))
+        found = {name: frame[name].dropna().unique().tolist() for name in [*_labels(columns), *by]}
+        known = _by_text(columns, found)
     except TypeError:  # of lists, which counting refuses in more words
         known = {}
     columns = _with_labels(columns, known)
@@ -67,7 +78,7 @@ def _labels(columns: Columns) -> list[Any]:
     return [columns.y_true, *(columns.roles.predictions if columns.y_score is None else [])]
 
 
-def _numbers(columns: Columns) -> list[Any]:
+def _number_columns(columns: Columns) -> list[Any]:
     """Names of the columns that hold scores and weights."""
     weights = [] if columns.sample_weight is None else [columns.sample_weight]
     return [*(columns.roles.predictions if columns.y_score is not None else []), *weights]
@@ -76,12 +87,44 @@ def _numbers(columns: Columns) -> list[Any]:
 def _needed(columns: Columns, by: list[str]) -> list[Any]:
     """Names of all columns that are read, each once."""
     others = [name for name in (columns.model, columns.row) if name is not None]
-    return list(dict.fromkeys([*_labels(columns), *_numbers(columns), *others, *by]))
+    return list(dict.fromkeys([*_labels(columns), *_number_columns(columns), *others, *by]))
 
 
-def _by_text(found: Iterable[Any]) -> dict[str, Any]:
-    """Labels by the text that they are written as."""
-    return {str(label): label for labels in found for label in labels.tolist()}
+def _by_text(columns: Columns, found: dict[Any, list[Any]]) -> dict[str, Any]:
+    """The labels by their texts, of the values in columns of labels and keys."""
+    for name, values in found.items():
+        longest = max((len(value) for value in values if isinstance(value, str)), default=0)
+        if longest > _LONGEST_TEXT:
+            raise InputError(
+                f"Column {shown(name)} holds a text of {longest:,} characters, which is neither a label "
+                "nor a key. Name another column."
+            )
+    labels = {name: found[name] for name in _labels(columns)}
+    if _hold_fractions(labels[columns.y_true]) or not any(map(_hold_fractions, labels.values())):
+        _check_number(
+            {name: len(values) for name, values in labels.items()}
+        )  # else they are scores
+    return {str(label): label for values in labels.values() for label in values}
+
+
+def _hold_fractions(values: list[Any]) -> bool:
+    """Whether any of the labels is a number with a fraction."""
+    return any(isinstance(value, float) and not value.is_integer() for value in values)
+
+
+def _check_number(n_labels: dict[Any, int]) -> None:
+    """Warn, or raise InputError, where columns of labels hold too many distinct values."""
+    for most in (_MOST_VALUES, _MOST_LABELS):
+        names = [name for name, number in n_labels.items() if number > most]
+        if not names:
+            continue
+        text = (
+            f"More than {most:,} distinct values in {listed(names)}: are these labels? Scores are named "
+            "with `y_score`."
+        )
+        if most == _MOST_VALUES:
+            raise InputError(text)
+        warn(text, InputWarning)
 
 
 def _with_labels(columns: Columns, known: dict[str, Any]) -> Columns:
@@ -119,9 +162,10 @@ def _of_stream(path: Path, data: Any, columns: Columns, by: list[str], *, paired
     needed = _needed(columns, by)
     bare = replace(columns, labels=None, abstain=(), pos_label=None)
     ask = partial(question_of, columns=bare, by=by or None)
-    question, found = _combined(path, data, ask, needed)
-    levels = found.levels[len(question.bound.keys) :][: len(_labels(columns))]
-    known = _by_text(level.values for level in levels)
+    question, found = _combine_file(path, data, ask, needed)
+    names = [*(key.name for key in question.bound.keys), *_labels(columns)]
+    levels = zip(names, found.levels, strict=False)
+    known = _by_text(columns, {name: level.values.tolist() for name, level in levels})
     columns = _with_labels(columns, known)
     question = question._replace(columns=columns.roles)
     counts = counts_of(found, question, dropna=False, observed=True)
@@ -135,16 +179,18 @@ def _pairs(path: Path, data: Any, columns: Columns) -> PairedCounts:
     needed = _needed(columns, [])
     if columns.row is None:
         ask = partial(question_of_pairs, columns=columns, row=None, by=None)
-        question, found = _combined(path, data, ask, needed)
+        question, found = _combine_file(path, data, ask, needed)
         return pairs_in_columns(found, question, dropna=False, observed=True)
     with _rows(path, data, needed) as rows:
         return pair_arrow(rows, columns, row=columns.row, by=None, dropna=False, observed=True)
 
 
-def _combined(path: Path, data: Any, ask: Ask, needed: list[Any]) -> tuple[Question, Combinations]:
+def _combine_file(
+    path: Path, data: Any, ask: Ask, needed: list[Any]
+) -> tuple[Question, Combinations]:
     """Combinations of all rows; a bar shows how far they are read."""
     if _is_parquet(data):
-        return combinations_of_parquet(data, ask, bar=partial(Bar, path.name))
+        return combinations_of_parquet(data, ask, bar=partial(bar_of, path))
     with _rows(path, data, needed) as rows:
         return combinations_of_arrow(rows, ask)
 
@@ -179,16 +225,17 @@ def _rows(path: Path, data: Any, needed: list[Any]) -> Iterator[Any]:
     schema = pa.schema([data.schema.field(name) for name in needed])
     with readable(path):
         n_rows = data.count_rows()
-    with Bar(path.name, n_rows) as bar:
-        yield pa.RecordBatchReader.from_batches(schema, _watched(path, data, needed, bar))
+    with bar_of(path, n_rows) as bar:
+        yield pa.RecordBatchReader.from_batches(schema, _watch(path, data, needed, bar))
 
 
-def _watched(path: Path, data: Any, needed: list[Any], bar: Bar) -> Iterator[Any]:
+def _watch(path: Path, data: Any, needed: list[Any], bar: Any) -> Iterator[Any]:
     """Record batches, and the bar moved by each."""
     with readable(path):
         for batch in _batches(path, data, needed):
             yield batch
-            bar.update(batch.num_rows)
+            if bar is not None:
+                bar.update(batch.num_rows)
 
 
 def _batches(path: Path, data: Any, needed: list[Any]) -> Iterator[Any]:
@@ -197,7 +244,9 @@ def _batches(path: Path, data: Any, needed: list[Any]) -> Iterator[Any]:
 
     if _is_parquet(data):
         scanner = data.scanner(columns=needed, batch_readahead=1, fragment_readahead=1)
-        yield from scanner.to_batches()
+        for batch in scanner.to_batches():
+            check_batch(batch, path.name)
+            yield batch
         return
     # a dataset would hold more of the file
     fields = [data.schema.get_field_index(name) for name in needed]
@@ -205,7 +254,7 @@ def _batches(path: Path, data: Any, needed: list[Any]) -> Iterator[Any]:
         held = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=fields))
         for at in range(held.num_record_batches):
             batch = held.get_batch(at).select(needed)
-            batch.validate(full=True)  # Arrow trusts a file, and damage would crash Python
+            check_batch(batch, f"batch {at} of {held.num_record_batches} in {path.name}")
             yield batch
 
 

@@ -6,19 +6,24 @@ import argparse
 import io
 import os
 import re
+import signal
 import sys
+import threading
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pandas as pd
 
 from pandas_tba.accessor import TbaAccessor
-from pandas_tba.cli.files import Counted, counted, label_of
+from pandas_tba.cli.files import Counted, count_file, label_of
+from pandas_tba.cli.messages import printable, with_options
+from pandas_tba.cli.reading import named_format
 from pandas_tba.datasets import load_income
 from pandas_tba.errors import ColumnError, InputError, KindError, shown
 from pandas_tba.frames.columns import Columns
@@ -29,6 +34,7 @@ from pandas_tba.reports.report import report
 EXPONENTS = [1, 0.5, 0, -0.5]
 PASS, FAIL, UNDETERMINED, BAD_INPUT = range(4)
 OUR_FAULT, INTERRUPTED = 70, 130  # as sysexits.h and shells have them
+_SIGNALLED = 128  # and the number of the signal
 _NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?(=.*)?$|-inf(inity)?$", re.IGNORECASE)
 
 _EXAMPLES = """
@@ -48,7 +54,7 @@ exit codes:
   130  interrupted
 """
 _OURS = (
-    "pandas-tba: this is a fault of pandas-tba, not of what it was given. Please report it with the "
+    "this is a fault of pandas-tba, not of what it was given. Please report it with the "
     "lines above."
 )
 
@@ -61,20 +67,79 @@ class _Parser(argparse.ArgumentParser):
         self._negative_number_matcher = _NEGATIVE  # its own knows neither -inf nor -1e3
 
     def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"{self.prog}: {message}\nSee {self.prog} --help.\n")
+        self.exit(BAD_INPUT, f"{printable(f'{self.prog}: {message}')}\nSee {self.prog} --help.\n")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse words, among which the file may stand anywhere."""
+        words = args if args is None else self._with_file_first(list(args))
+        return super().parse_known_args(words, namespace)
+
+    def _with_file_first(self, words: list[str]) -> list[str]:
+        """The words, the file in front if an option that takes several values would swallow it."""
+        starts = [at for at, word in enumerate(words) if word.startswith("--") or word == "-h"]
+        if (
+            "file" not in {action.dest for action in self._actions}
+            or "--" in words
+            or 0 not in starts
+        ):
+            return words
+        last = []
+        for start, end in pairwise([*starts, len(words)]):
+            name, is_whole, _ = words[start].partition("=")
+            n_values = bool(is_whole) + end - start - 1
+            if n_values > 1 and (is_whole or not self._takes_several(name)):
+                return words  # the file is what is too much
+            last += [end - 1] if n_values > 1 else []
+        found = [at for at in last if words[at] == "-" or named_format(Path(words[at]))]
+        found = found or [at for at in last if Path(words[at]).exists()]
+        return [words[at] for at in found[-1:]] + [
+            word for at, word in enumerate(words) if at not in found[-1:]
+        ]
+
+    def _takes_several(self, name: str) -> bool:
+        """Whether an option, or the one it is the beginning of, takes several values."""
+        found = [
+            (option != name, action.nargs == "+")
+            for action in self._actions
+            for option in action.option_strings
+            if option.startswith(name)
+        ]
+        return bool(found) and min(found)[1]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code."""
     try:
-        return _run(argv)
+        with _ending_in_order():
+            return _run(argv)
     except KeyboardInterrupt:
-        print("pandas-tba: interrupted", file=sys.stderr)
+        _print_note("interrupted")
         return INTERRUPTED
     except Exception:  # noqa: BLE001 - Python's own exit code for it is that of a broken rule
-        traceback.print_exc()
-        print(_OURS, file=sys.stderr)
+        print(printable(traceback.format_exc()), end="", file=sys.stderr)
+        _print_note(_OURS)
         return OUR_FAULT
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Where a signal ends the command, let drafts be removed as after an error."""
+
+    def end(number: int, _: object) -> NoReturn:
+        signal.signal(number, signal.SIG_IGN)  # the next one comes too late to be in a hurry
+        raise SystemExit(_SIGNALLED + number)
+
+    numbers = []
+    if threading.current_thread() is threading.main_thread():  # Python allows it nowhere else
+        numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+        numbers = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    for number in numbers:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _run(argv: Sequence[str] | None) -> int:
@@ -88,11 +153,11 @@ def _run(argv: Sequence[str] | None) -> int:
         return BAD_INPUT
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
-        warnings.showwarning = _warner()
+        warnings.showwarning = _warner(vars(asked))
         try:
             return int(asked.run(asked))
         except (ColumnError, InputError, KindError, OSError, ImportError, MemoryError) as fault:
-            print(f"pandas-tba: {_with_options(_one_line(fault), asked)}", file=sys.stderr)
+            _print_note(_one_line(fault, vars(asked)))
             if isinstance(fault, OSError) and fault.errno and fault.filename is None:
                 _drop_output()
             return BAD_INPUT
@@ -101,7 +166,7 @@ def _run(argv: Sequence[str] | None) -> int:
 def _say(text: object) -> None:
     """Print, unless the reader has seen enough, as `head` has; the exit code stays what it is."""
     try:
-        print(text, flush=True)
+        print(printable(str(text)), flush=True)
     except BrokenPipeError:
         _drop_output()
 
@@ -112,38 +177,30 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _with_options(text: str, asked: argparse.Namespace) -> str:
-    """A message that names arguments of functions, with the options that stand for them."""
-    names = {**{name: name for name in vars(asked)}, "sample_weight": "weight"}
-
-    def option(found: re.Match[str]) -> str:
-        return f"--{names[found[1]].replace('_', '-')}" if found[1] in names else found[0]
-
-    def call(found: re.Match[str]) -> str:
-        given = re.split(r", (?=\w+=)", found[1])
-        return " ".join(re.sub(r"^(\w+)=", lambda name: f"{option(name)} ", one) for one in given)
-
-    return re.sub(r"`(\w+)`", option, re.sub(r"df\.tba\((\w+=[^()]*)\)", call, text))
+def _print_note(text: str) -> None:
+    """Print a line beside the answer."""
+    print(printable(f"pandas-tba: {text}"), file=sys.stderr)
 
 
-def _warner() -> Callable[..., None]:
+def _warner(options: Collection[str]) -> Callable[..., None]:
     """What prints warnings: each once, which Python does only until a library sets filters."""
     said = set[str]()
 
     def warn(message: Warning | str, *_: Any) -> None:
-        text = _one_line(message)
+        text = _one_line(message, options)
         if text not in said:
-            print(f"pandas-tba: warning: {text}", file=sys.stderr)
+            _print_note(f"warning: {text}")
         said.add(text)
 
     return warn
 
 
-def _one_line(message: object) -> str:
+def _one_line(message: object, options: Collection[str]) -> str:
     """Text of an error or warning in one line."""
     if isinstance(message, OSError) and message.strerror:
         return f"{message.strerror}: {message.filename or 'standard output'}"
-    return " ".join(str(message).split()) or type(message).__name__
+    text = " ".join(str(message).split()) or type(message).__name__
+    return with_options(text, options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -208,7 +265,7 @@ def _level(text: str) -> float | None:
 def _add_columns(parser: argparse.ArgumentParser) -> None:
     """Arguments that say what is in the file."""
     add = parser.add_argument
-    add("file", type=Path, metavar="FILE", help="CSV, TSV, JSON lines, Parquet or Feather; or a folder of Parquet files")  # fmt: skip
+    add("file", type=Path, metavar="FILE", help="CSV, TSV, JSON lines, Parquet or Feather; a folder of Parquet files; - for standard input")  # fmt: skip
     add("--y-true", default="y_true", metavar="C", help="column of true labels (y_true)")
     add("--y-pred", nargs="+", metavar="C", help="columns of predictions, one a model (y_pred)")
     add("--y-score", nargs="+", metavar="C", help="columns of scores in place of predictions")
@@ -229,7 +286,7 @@ def _run_demo(asked: argparse.Namespace) -> int:
     if asked.csv:
         with draft_of(target_of(asked.csv)) as draft:
             load_income().to_csv(draft, index=False)
-        print(f"pandas-tba: wrote {asked.csv}", file=sys.stderr)
+        _print_note(f"wrote {asked.csv}")
     if asked.out:
         models = TbaAccessor(load_income())(y_pred=["logit", "balanced", "forest"])
         _write(models.report(by="sex", title="Who earns over 50,000 dollars?"), asked.out)
@@ -267,7 +324,7 @@ def _write(report: Any, out: str) -> None:
         return
     write = report.to_markdown if out.lower().endswith(".md") else report.to_html
     write(out)
-    print(f"pandas-tba: wrote {out}", file=sys.stderr)
+    _print_note(f"wrote {out}")
 
 
 def _run_check(asked: argparse.Namespace) -> int:
@@ -327,7 +384,7 @@ def _counted(asked: argparse.Namespace, *, paired: bool) -> Counted:
         pos_label=asked.pos_label,
         missing=asked.missing,
     )
-    return counted(asked.file, columns, asked.by, paired=paired)
+    return count_file(asked.file, columns, asked.by, paired=paired)
 
 
 def _one_or_list(names: list[str]) -> str | list[str]:

@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
-import csv
+import bz2
+import codecs
+import gzip
+import io
 import json
+import lzma
 import re
+import shutil
+import sys
 import warnings
+import zipfile
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pandas_tba.cli.progress import Bar
+from pandas_tba.cli.messages import printable
+from pandas_tba.engines.parquet import tqdm_bar
 from pandas_tba.errors import ColumnError, InputError, KindError, listed, nearest, shown
 
-_PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zip": "zip", ".zst": "zstd"}
+_PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _LINES = (".jsonl", ".ndjson", ".json")
 PARQUET, FEATHER = (".parquet", ".pq"), (".feather", ".arrow")
+_STARTS = {  # of files, by their ending
+    ".parquet": b"PAR1", ".feather": b"ARROW1", ".gz": b"\x1f\x8b", ".bz2": b"BZh",
+    ".xz": b"\xfd7zXZ\0", ".zip": b"PK\3\4", ".zst": b"\x28\xb5\x2f\xfd",
+}  # fmt: skip
+_STANDARD_INPUT = ("-", "/dev/stdin")
+_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}  # that begin a file
 _ROWS_AT_A_TIME = 250_000
+_BUFFER = 1 << 18  # bytes of text that are unpacked at a time
+_LONGEST_LINE = 1 << 26  # bytes; what is longer is no table, and would fill the memory
+_PATIENCE = 1.0  # seconds before a bar is shown
 # the other parsers of pandas miss the nearest float of one number in three; from 3.1 on there is one
 _EXACT: dict[str, Any] = (
     {"float_precision": "round_trip"} if pd.__version__.startswith(("2.", "3.0.")) else {}
@@ -44,10 +62,114 @@ def read_table(path: Path, columns: Sequence[str], *, numbers: Sequence[str] = (
     rows there are.
     """
     with readable(path):
-        kind, packed = format_of(path)
+        kind, _ = format_of(path)
         if kind in _LINES:
-            return _lines(path, packed, columns, numbers)
-        return _separated(path, {"sep": _SEPARATORS[kind], "compression": packed}, columns, numbers)
+            return _lines(path, columns, numbers)
+        return _separated(path, _SEPARATORS[kind], columns, numbers)
+
+
+@contextmanager
+def on_disk(path: Path) -> Iterator[Path]:
+    """The file itself; or a copy of what comes through a pipe, since that can be read but once."""
+    is_input = str(path) in _STANDARD_INPUT
+    if not is_input and (path.is_file() or path.is_dir() or not path.exists()):
+        yield path
+        return
+    with TemporaryDirectory(prefix="pandas-tba.") as folder:
+        copy = Path(folder, "stdin" if is_input else path.name)
+        source = nullcontext(sys.stdin.buffer) if is_input else path.open("rb")
+        with source as file, copy.open("wb") as target:
+            shutil.copyfileobj(file, target)
+        yield copy if named_format(copy) else copy.rename(f"{copy}{_ending(copy)}")
+
+
+def _ending(path: Path) -> str:
+    """The ending that a file should have, by what it begins with."""
+    with path.open("rb") as file:
+        start = file.read(8)
+    ending = next((end for end, found in _STARTS.items() if start.startswith(found)), "")
+    if ending in (*PARQUET, *FEATHER):
+        return ending
+    with readable(path), path.open("rb") as file, _unpacked(file, ending) as text:
+        line = text.read(_BUFFER).removeprefix(codecs.BOM_UTF8).lstrip().partition(b"\n")[0]
+    if line.startswith(b"{"):
+        return f".jsonl{ending}"
+    has_tabs = b"\t" in line and b"," not in line
+    return f"{'.tsv' if has_tabs else '.csv'}{ending}"
+
+
+@contextmanager
+def _decoded_text(path: Path) -> Iterator[IO[bytes]]:
+    """The unpacked bytes of a file of lines; a bar shows how far it is read."""
+    size, (_, packed) = path.stat().st_size, format_of(path)
+    with (
+        path.open("rb") as file,
+        bar_of(path, size, unit="B") as bar,
+        _unpacked(file, packed) as text,
+    ):
+        yield io.BufferedReader(_Lines(path, file, text, bar), _BUFFER)
+
+
+def bar_of(path: Path, total: int, unit: str = "row") -> Any:
+    """A bar on a terminal, of what takes long; it is gone in the end, however that comes."""
+    look = {"disable": None, "delay": _PATIENCE, "leave": False, "dynamic_ncols": True}
+    return tqdm_bar(total, unit=unit, desc=printable(path.name[:40]), **look)
+
+
+def _unpacked(file: Any, packed: str) -> Any:
+    """The bytes of a file that is packed so."""
+    if packed == ".zip":
+        held = zipfile.ZipFile(file)
+        if len(held.namelist()) != 1:
+            raise ValueError(f"it must hold one file, and holds {len(held.namelist()):,}")
+        return held.open(held.namelist()[0])
+    if packed == ".zst":
+        return _of_zstd(file)
+    unpack: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(packed)
+    return unpack(file) if unpack else file
+
+
+def _of_zstd(file: Any) -> Any:
+    """The bytes of a .zst file, where a library can unpack it."""
+    try:
+        import zstandard
+    except ModuleNotFoundError as fault:
+        raise ModuleNotFoundError(
+            f"{Path(file.name).name} needs zstandard: pip install zstandard.", name=fault.name
+        ) from fault
+    return zstandard.open(file, "rb")
+
+
+class _Lines(io.RawIOBase):
+    """Unpacked bytes of lines; an error where one is too long for the row of a table.
+
+    Without it a few packed bytes, or a quote that nothing closes, would fill the memory.
+    """
+
+    def __init__(self, path: Path, file: IO[bytes], text: IO[bytes], bar: Any) -> None:
+        super().__init__()
+        self._path, self._file, self._text, self._bar = path, file, text, bar
+        self._length = self._done = 0
+
+    def readable(self) -> bool:
+        """Whether it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer with the next bytes; returns how many there are."""
+        part = self._text.read(len(buffer))
+        buffer[: len(part)] = part
+        last = part.rfind(b"\n")
+        self._length = self._length + len(part) if last < 0 else len(part) - last - 1
+        if self._length > _LONGEST_LINE:
+            raise InputError(
+                f"{self._path.name} has a line of more than {_LONGEST_LINE >> 20} MiB: this is no table "
+                "with a row in each line."
+            )
+        if self._bar is not None:
+            self._bar.update(self._file.tell() - self._done)
+            self._done = self._file.tell()
+        return len(part)
 
 
 @contextmanager
@@ -58,55 +180,60 @@ def readable(path: Path) -> Iterator[None]:
     except (ColumnError, InputError, KindError, ImportError):
         raise
     except UnicodeDecodeError as fault:
+        found = _MARKS.get(fault.object[:2], "Windows-1252")
         raise InputError(
-            f"{path.name} must be text in UTF-8, and is not. Save it anew with that encoding."
+            f"{path.name} must be text in UTF-8; byte 0x{fault.object[fault.start]:02x} is not, and looks like "
+            f"{found}. Save it anew, as with iconv -f {found} -t UTF-8."
         ) from fault
     except Exception as fault:  # each packing has errors of its own, which share no class
         if isinstance(fault, OSError) and fault.filename:
             raise
         text = str(fault).rpartition("file?: ")[2].rstrip(". \n")  # Arrow first says where it was
-        raise InputError(f"Cannot read {path.name}: {text}.") from fault
+        reason = text or ("too little memory" if isinstance(fault, MemoryError) else repr(fault))
+        raise InputError(f"Cannot read {path.name}: {reason}.") from fault
 
 
 def _separated(
-    path: Path,
-    asked: dict[str, Any],
-    columns: Sequence[str],
-    numbers: Sequence[str],
-    number: Any = "float64",
+    path: Path, sep: str, columns: Sequence[str], numbers: Sequence[str], *, as_text: bool = False
 ) -> pd.DataFrame:
-    """Columns of CSV or TSV; numbers are parsed by pandas, or read as texts for Python to parse."""
+    """Columns of CSV or TSV; pandas parses numbers and makes categories, unless read as texts."""
     # columns that are not asked for are read as one byte: it costs nothing, and if they were skipped,
-    # pandas would let rows be longer than the header. Texts are read as such and not as categories,
-    # which pandas 3.1 makes numbers or booleans of
+    # pandas would let rows be longer than the header
+    asked: dict[str, Any] = {"sep": sep, "index_col": False, **_EXACT}
+    text: Any = object
+    if not (numbers or as_text):  # twice as fast
+        # any mark of thousands: without one, pandas 3.1 makes numbers of categories part by part; with
+        # one it misses the nearest float
+        text, asked["thousands"] = "category", "\1"
     dtypes = (
-        dict.fromkeys(_header(path, asked, columns), "S1")
-        | dict.fromkeys(columns, object)
-        | dict.fromkeys(numbers, number)
+        dict.fromkeys(_header(path, sep, columns), "S1")
+        | dict.fromkeys(columns, text)
+        | dict.fromkeys(numbers, object if as_text else "float64")
     )
     found = []
     try:
-        with warnings.catch_warnings(), path.open("rb") as file, _bar(path) as bar:
+        with warnings.catch_warnings(), _decoded_text(path) as file:
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            parts = pd.read_csv(
-                file, chunksize=_ROWS_AT_A_TIME, index_col=False, dtype=dtypes, **_EXACT, **asked
-            )
-            for part in _watched(parts, file, bar):
-                if number is not object and any(_may_be_booleans(part[name]) for name in numbers):
-                    return _separated(path, asked, columns, numbers, object)
+            for part in pd.read_csv(file, chunksize=_ROWS_AT_A_TIME, dtype=dtypes, **asked):
+                if not as_text and any(_may_be_booleans(part[name]) for name in columns):
+                    return _separated(path, sep, columns, numbers, as_text=True)
                 found.append(_typed(part, columns, numbers, path))
         return _joined(found, columns)
     except pd.errors.ParserWarning as fault:
         raise InputError(f"{path.name} has rows with more fields than its header.") from fault
     except ValueError as fault:
-        if type(fault) is ValueError and number is not object:  # no fault of the file's form
-            return _separated(path, asked, columns, numbers, object)
+        if type(fault) is ValueError and not as_text:  # no fault of the file's form
+            return _separated(path, sep, columns, numbers, as_text=True)
         raise
 
 
 def _may_be_booleans(column: pd.Series) -> bool:
-    """Whether pandas may have made the numbers of a column of True and False."""
-    return len(column) > 0 and column.iloc[0] in (0, 1) and bool(column.isin([0, 1]).all())
+    """Whether pandas has made booleans of texts, or may have made numbers of True and False."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.categories.dtype == bool
+    if column.dtype == object or not len(column) or column.iloc[0] not in (0, 1):
+        return False
+    return bool(column.isin([0, 1]).all())
 
 
 def _typed(
@@ -125,6 +252,8 @@ def _typed(
 
 def _categories(column: pd.Series) -> pd.Categorical:
     """Texts as categories: what astype("category") gives, in a third of the time."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.array.rename_categories(column.cat.categories.astype(str))
     codes, texts = pd.factorize(column)
     return pd.Categorical.from_codes(codes, categories=texts.astype(str))
 
@@ -137,16 +266,36 @@ def _floats(values: pd.Series, where: str) -> pd.Series:
         raise KindError(f"{where} must hold numbers; {fault}.") from fault
 
 
-def _header(path: Path, asked: dict[str, Any], columns: Sequence[str]) -> list[str]:
+def _header(path: Path, sep: str, columns: Sequence[str]) -> list[str]:
     """Names of all columns as pandas has them, those asked for being there once."""
-    names = list(pd.read_csv(path, nrows=0, **asked).columns)
+    names = list(_first_rows(path, sep, nrows=0).columns)
     # pandas gives columns of one name other names: the header as it is written tells
-    header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False, **asked)
-    found = zip(header.iloc[0], names, strict=False)
-    check_columns([written or name for written, name in found], columns, path)
+    header = _first_rows(path, sep, header=None, nrows=1, dtype=str, keep_default_na=False)
+    written = [name or other for name, other in zip(header.iloc[0], names, strict=False)]
+    if not {*columns} <= {*written}:
+        _check_separator(path, sep, sep.join(written))
+    check_columns(written, columns, path)
     if {*names} >= _OF_COUNTS:
-        _check_no_counts(pd.read_csv(path, nrows=1, usecols=["tba"], dtype=str, **asked), path)
+        _check_no_counts(_first_rows(path, sep, nrows=1, usecols=["tba"], dtype=str), path)
     return names
+
+
+def _first_rows(path: Path, sep: str, **asked: Any) -> pd.DataFrame:
+    """What pandas reads first of a file of text."""
+    with _decoded_text(path) as file:
+        return pd.read_csv(file, sep=sep, **asked)
+
+
+def _check_separator(path: Path, sep: str, header: str) -> None:
+    """Raise ColumnError where another separator is more frequent than the one in use."""
+    found = max(";\t,|", key=header.count)
+    if header.count(found) <= header.count(sep):
+        return
+    step = "Name it .tsv" if found == "\t" else f"Separate them by {sep!r}"
+    raise ColumnError(
+        f"{path.name} has columns that are separated by {found!r}, as in {shown(header)}; in "
+        f"{format_of(path)[0]} files they are by {sep!r}. {step}."
+    )
 
 
 def _check_no_counts(first: pd.DataFrame, path: Path) -> None:
@@ -158,12 +307,12 @@ def _check_no_counts(first: pd.DataFrame, path: Path) -> None:
         )
 
 
-def _lines(path: Path, packed: Any, columns: Sequence[str], numbers: Sequence[str]) -> pd.DataFrame:
+def _lines(path: Path, columns: Sequence[str], numbers: Sequence[str]) -> pd.DataFrame:
     """Columns of JSON lines, parsed by Python: the parser of pandas misses the nearest float."""
     found: dict[str, list[Any]] = {name: [] for name in columns}
     names: dict[str, Any] = {}
     texts: dict[str, str] = {}  # one object for all equal texts saves most of the memory
-    with closing(_objects(path, packed)) as rows:
+    with closing(_objects(path)) as rows:
         for row in rows:
             if not names and {*row} >= _OF_COUNTS:
                 _check_no_counts(pd.DataFrame([row]), path)
@@ -184,26 +333,20 @@ def _lines(path: Path, packed: Any, columns: Sequence[str], numbers: Sequence[st
     )
 
 
-def _objects(path: Path, packed: Any) -> Generator[dict[str, Any]]:
+def _objects(path: Path) -> Generator[dict[str, Any]]:
     """The objects of JSON lines, one after the other."""
-    decode, at = json.JSONDecoder().decode, 0
-    # pandas unpacks and splits the lines; the separator is a character that JSON does not have
-    form: dict[str, Any] = {
-        "sep": "\1", "names": ["line"], "quoting": csv.QUOTE_NONE, "dtype": object, "na_filter": False,
-        "skip_blank_lines": False, "compression": packed, "chunksize": _ROWS_AT_A_TIME,
-    }  # fmt: skip
-    with path.open("rb") as file, _bar(path) as bar, pd.read_csv(file, **form) as parts:
-        for part in _watched(parts, file, bar):
-            for at, line in enumerate(part["line"], at + 1):  # noqa: B020
-                if not line or line.isspace():
-                    continue
-                try:
-                    row = decode(line)
-                except ValueError as fault:
-                    raise _no_object(path, at, getattr(fault, "msg", fault)) from fault
-                if type(row) is not dict:
-                    raise _no_object(path, at, f"got {shown(row)}")
-                yield row
+    decode = json.JSONDecoder().decode
+    with _decoded_text(path) as file:
+        for at, line in enumerate(io.TextIOWrapper(file, encoding="utf-8-sig"), 1):
+            if line.isspace():
+                continue
+            try:
+                row = decode(line)
+            except ValueError as fault:
+                raise _no_object(path, at, getattr(fault, "msg", fault)) from fault
+            if type(row) is not dict:
+                raise _no_object(path, at, f"got {shown(row)}")
+            yield row
 
 
 def _no_object(path: Path, at: int, reason: object) -> InputError:
@@ -229,34 +372,25 @@ def _labels_of_json(values: list[Any]) -> pd.Series:
     return column.infer_objects() if kinds <= {int, float, bool, type(None)} else column
 
 
-def _bar(path: Path) -> Bar:
-    """Progress bar over the bytes of a file."""
-    return Bar(path.name, path.stat().st_size)
-
-
-def _watched(parts: Any, file: IO[bytes], bar: Bar) -> Iterator[pd.DataFrame]:
-    """The parts of a file, the bar told how much of it is read."""
-    done = 0
-    for part in parts:
-        yield part
-        bar.update(file.tell() - done)
-        done = file.tell()
-
-
-def format_of(path: Path) -> tuple[str, Any]:
-    """The ending that says the format, and how the file is packed; folders are of Parquet files."""
-    if path.is_dir():
-        return PARQUET[0], None
+def named_format(path: Path) -> tuple[str, str] | None:
+    """The ending that says the format, and that of the packing, where they can be read."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    packed = _PACKED.get(suffixes[-1]) if suffixes else None
-    kind = "".join((suffixes[:-1] if packed else suffixes)[-1:])
-    texts, others = [*_SEPARATORS, *_LINES], [*PARQUET, *FEATHER]
-    if kind in texts or (kind in others and not packed):
-        return kind, packed
+    packed = suffixes.pop() if suffixes and suffixes[-1] in _PACKED else ""
+    kind = "".join(suffixes[-1:])
+    is_text = kind in (*_SEPARATORS, *_LINES)
+    return (kind, packed) if is_text or (kind in (*PARQUET, *FEATHER) and not packed) else None
+
+
+def format_of(path: Path) -> tuple[str, str]:
+    """The ending that says the format, and that of the packing; folders are of Parquet files."""
+    found = (PARQUET[0], "") if path.is_dir() else named_format(path)
+    if found:
+        return found
     absent = "" if path.exists() else ", which is not there"
     raise InputError(
-        f"FILE must end in one of {', '.join(texts)}, which may be packed ({', '.join(_PACKED)}), or of "
-        f"{', '.join(others)}, or be a folder of Parquet files; got {path.name!r}{absent}."
+        f"FILE must end in one of {', '.join([*_SEPARATORS, *_LINES])}, which may be packed "
+        f"({', '.join(_PACKED)}), or of {', '.join([*PARQUET, *FEATHER])}, or be a folder of Parquet "
+        f"files, or - for standard input; got {path.name!r}{absent}."
     )
 
 

@@ -419,7 +419,7 @@ def count_parquet(
 sample_weight, dropna, observed
         As in `count`; `by` names columns.
     progress : bool, default False
-        Whether to show a bar, where tqdm is installed.
+        Whether to show a bar, where tqdm is installed (``pandas-tba[progress]``).
 
     Returns
     -------

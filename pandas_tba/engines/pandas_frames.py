@@ -141,7 +141,9 @@ def complete_rows(
 ) -> tuple[Bound, list[ColumnCodes], dict[Hashable, int]]:
     """The bound columns of rows that have every value, their codes, and what was missing."""
     bound = bound_columns(frame, columns, by)
-    encoded = _label_codes(bound, columns)  # refuses what is no label, before labels are looked at
+    encoded = _codes_of_labels(
+        bound, columns
+    )  # refuses what is no label, before labels are looked at
     if not all(part.is_plain for part in encoded):
         check_labels(columns, bound.truth[1], bound.predictions)
     missing = _count_missing(bound, encoded)
@@ -150,7 +152,7 @@ def complete_rows(
     return bound, encoded, missing
 
 
-def _label_codes(bound: Bound, columns: Roles) -> list[ColumnCodes]:
+def _codes_of_labels(bound: Bound, columns: Roles) -> list[ColumnCodes]:
     """Codes of truth and predictions."""
     if not columns.has_scores:
         return encode_all([bound.truth[1], *bound.predictions.values()])
@@ -188,7 +190,7 @@ def _drop_incomplete(
     named = [*bound.labelled(), *([] if bound.weights is None else [bound.weights])]
     is_missing = [column.isna().to_numpy() for name, column in named if name in missing]
     bound = bound.at(~np.logical_or.reduce(is_missing))
-    return bound, _label_codes(bound, columns)
+    return bound, _codes_of_labels(bound, columns)
 
 
 def _add_models(groups: Groups, columns: Roles) -> Groups:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pandas_tba.engines.combinations import Ask, Combinations, Question
 from pandas_tba.engines.streams import check_files, combinations_of_batches, without_rows_of
-from pandas_tba.errors import InputError, KindError, shown
+from pandas_tba.errors import InputError, KindError, listed, shown
 
 _BATCH = 1 << 16  # rows; with more Arrow's pool of memory grows as the stream goes on
 _BUFFER = 1 << 16  # bytes that are read at a time, in place of whole columns of a row group
@@ -181,15 +181,39 @@ def _read_batches(
 
 
 def _row_group(file: File, held: Any, at: int, names: list[str]) -> Iterator[Any]:
-    """Record batches of one row group; InputError names it where it cannot be read."""
+    """Batches of a row group; InputError with the column that cannot be read."""
     from pyarrow import ArrowException
 
+    what = f"row group {at} of {held.num_row_groups} in {file.path!r}"
     try:
         # one thread: more take more memory and no less time
-        yield from held.iter_batches(_BATCH, row_groups=[at], columns=names, use_threads=False)
+        for batch in held.iter_batches(_BATCH, row_groups=[at], columns=names, use_threads=False):
+            check_batch(batch, what)
+            yield batch
     except (ArrowException, OSError) as fault:
-        what = f"row group {at} of {held.num_row_groups} in {file.path!r}"
-        raise _unreadable(what, fault) from fault
+        for name in names if len(names) > 1 else ():
+            for _ in _row_group(file, held, at, [name]):
+                pass
+        raise _unreadable(f"{what}, {_name_columns(names)}", fault) from fault
+
+
+def check_batch(batch: Any, what: str) -> None:
+    """Raise InputError for damaged values: Arrow trusts files, and these would crash Python."""
+    from pyarrow import ArrowException
+
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except ArrowException as fault:
+            raise _unreadable(f"{what}, {_name_columns([name])}", fault) from fault
+        if len(column) != batch.num_rows:
+            reason = ValueError(f"it has {len(column):,} rows, and others {batch.num_rows:,}")
+            raise _unreadable(f"{what}, {_name_columns([name])}", reason)
+
+
+def _name_columns(names: list[str]) -> str:
+    """The columns as an error names them."""
+    return f"column{'s' * (len(names) > 1)} {listed(names)}"
 
 
 def _with_folders(batch: Any, folders: dict[str, Any], names: list[str], schema: Any) -> Any:
@@ -205,13 +229,13 @@ def _with_folders(batch: Any, folders: dict[str, Any], names: list[str], schema:
     return pa.RecordBatch.from_pydict(columns)
 
 
-def tqdm_bar(n_rows: int) -> Any:
-    """A bar of tqdm where that is installed."""
+def tqdm_bar(total: int, *, unit: str = "row", **look: Any) -> Any:
+    """A bar of tqdm, or where that is not installed a context of None."""
     try:
         from tqdm.auto import tqdm
     except ModuleNotFoundError:
         return nullcontext()
-    return tqdm(total=n_rows, unit="row", unit_scale=True)
+    return tqdm(total=total, unit=unit, unit_scale=True, **look)
 
 
 def _told(batches: Iterable[Any], bar: Any) -> Iterator[Any]:

@@ -89,13 +89,13 @@ def query_of(frame: Any, ask: Ask) -> Query:
     numeric += [] if bound.weights is None else [bound.weights[0]]
     plain: dict[Hashable, str] = {name: f"column_{at}" for at, name in enumerate(schema)}
     no_numbers = frozenset(name for name in numeric if not schema[name].is_numeric())
-    query = Query(_renamed(held, plain), schema, plain, question, {}, no_numbers)
+    query = Query(_rename_columns(held, plain), schema, plain, question, {}, no_numbers)
     query.missing.update({name: _is_missing(name, query) for name in named})
     _check_keys(query)
     return query
 
 
-def _renamed(held: Any, names: dict[Hashable, str]) -> Any:
+def _rename_columns(held: Any, names: dict[Hashable, str]) -> Any:
     """The frame with other names, whatever an engine would take those of its columns for."""
     import narwhals.stable.v2 as nw
 

@@ -21,6 +21,7 @@ from pandas_tba.inference.influence import (
     critical_value,
     evaluate_cells,
     gradient,
+    quotient_or_zero,
     satterthwaite_rows,
     upper_tail,
 )
@@ -135,11 +136,6 @@ def tempered_difference(outcomes: Outcomes, t: float) -> Difference:
         of_added = weights**2 * added / smoothed**2
         degrees = _degrees((terms - of_added, of_added), (moving, rows), outcomes.rows)
     return Difference(value, np.where(np.isnan(value), np.nan, terms.sum(axis=1)), degrees)
-
-
-def quotient_or_zero(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Quotient; 0 where there is nothing to divide by."""
-    return np.where(whole > 0, ratio(part, whole), 0.0)
 
 
 def _rows_for_outcomes(support: FloatArray) -> FloatArray:

@@ -80,6 +80,10 @@ def matplotlib() -> Any:
             "Plots need matplotlib, which is not installed. Install it: "
             "pip install 'pandas-tba[plot]'"
         ) from error
+    except ValueError as error:  # of a variable or a file of settings
+        raise InputError(
+            f"matplotlib does not start: {error}. Correct or unset MPLBACKEND."
+        ) from error
     return matplotlib
 
 

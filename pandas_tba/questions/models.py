@@ -25,6 +25,7 @@ from pandas_tba.inference.paired import (
     tempered_difference,
 )
 from pandas_tba.inference.pvalues import adjusted_one_by_one, paired_mid_p
+from pandas_tba.questions.estimates import stack_columns
 from pandas_tba.questions.intervals import with_axes
 from pandas_tba.scoring.metrics import Metric, evaluate, find_metrics
 from pandas_tba.scoring.results import (
@@ -289,11 +290,6 @@ def _compare_metric(asked: _Question, metric: Metric) -> dict[str, npt.NDArray[A
     if asked.margin is not None:
         columns |= _at_margin(found, limits, metric, asked.margin)
     return columns | {"reason": _reasons_of_pairs(asked, metric, columns)}
-
-
-def stack_columns(columns: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Values of each exponent side by side."""
-    return np.stack(list(columns), axis=-1)
 
 
 def _differences_at(asked: _Question, metric: Metric) -> list[Difference]:

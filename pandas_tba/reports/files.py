@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,4 +71,6 @@ def draft_of(target: Target) -> Iterator[Path]:
         with TemporaryDirectory(prefix=".pandas-tba.", dir=place.parent) as folder:
             draft = Path(folder, place.name)
             yield draft
+            if place.exists():
+                shutil.copymode(place, draft)  # who may read it is not for a new version to decide
             draft.replace(place)

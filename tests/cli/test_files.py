@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import re
 import shutil
 import sys
 
@@ -11,12 +12,13 @@ import pytest
 from predictions import FRAME, GUESS, HOLED, TRUTH, N, assert_same
 
 import pandas_tba as tba
-from pandas_tba.cli import files, progress
+from pandas_tba.cli import files, reading
 from pandas_tba.cli import main as command
-from pandas_tba.cli.files import counted, label_of
+from pandas_tba.cli.files import count_file, label_of
 from pandas_tba.cli.main import main
 from pandas_tba.engines import streams
 from pandas_tba.engines.pandas_frames import count_frame
+from pandas_tba.engines.parquet import check_batch
 from pandas_tba.frames.columns import Columns
 from pandas_tba.reports.report import pairs_of_models
 
@@ -62,7 +64,7 @@ def both(capsys, words):
     """What a command says of a stream and of the frame of its file."""
     stream = said(capsys, words)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(command, "counted", counted_frame)
+        patch.setattr(command, "count_file", counted_frame)
         return stream, said(capsys, words)
 
 
@@ -198,7 +200,7 @@ def test_labels_are_written_as_they_are_shown(capsys, tmp_path, kind, name):
 def test_a_label_that_does_not_occur_is_a_number_where_the_others_are(tmp_path):
     columns = Columns(labels=["1", "2", "3", "7", "x"])
     for kind in ("parquet", "feather"):
-        counts = counted(written(tmp_path, kind, NUMBERS), columns, [], paired=False).counts
+        counts = count_file(written(tmp_path, kind, NUMBERS), columns, [], paired=False).counts
         assert counts.labels.tolist() == [1, 2, 3, 7, "x"]
 
 
@@ -228,7 +230,7 @@ def test_what_pandas_had_as_index_is_a_column(tmp_path, index):
     path = tmp_path / "x.parquet"
     CASES.set_index(index).to_parquet(path)
     columns = Columns(y_pred=["y_pred", "other"])
-    found = counted(path, columns, ["segment", "year"], paired=True)
+    found = count_file(path, columns, ["segment", "year"], paired=True)
     assert_same(found.counts, count_frame(CASES, columns, by=["segment", "year"]))
     assert found.pairs.cells.tolist() == pairs_of_models(CASES, columns).cells.tolist()
 
@@ -239,7 +241,7 @@ def test_names_that_are_numbers_or_hold_dots(tmp_path):
     table = pa.Table.from_pandas(frame.rename(columns={0: "0"}))
     pa.parquet.write_table(table, path)
     columns = Columns(y_true="0", y_pred=["a.b", "0"])
-    found = counted(path, columns, ["été"], paired=True)
+    found = count_file(path, columns, ["été"], paired=True)
     names = {"0": "y_true", "a.b": "y_pred"}
     assert (
         found.counts.cells.tolist()
@@ -250,16 +252,56 @@ def test_names_that_are_numbers_or_hold_dots(tmp_path):
 
 def test_folders_name_columns(tmp_path):
     CASES.to_parquet(tmp_path / "x", partition_cols=["year", "name"])
-    found = counted(tmp_path / "x", Columns(model="name"), ["year"], paired=True)
+    found = count_file(tmp_path / "x", Columns(model="name"), ["year"], paired=True)
     assert_same(found.counts, count_frame(CASES, Columns(model="name"), by=["year"]))
 
 
-@pytest.mark.parametrize("kind", STREAMS)
-def test_files_without_rows(capsys, tmp_path, kind):
-    words = ["--y-pred", "y_pred", "other", "--by", "segment"]
-    stream, frames = both(capsys, ["report", written(tmp_path, kind, CASES.iloc[:0]), *words])
-    assert stream == frames
-    assert stream[0] == 0
+@pytest.mark.parametrize("kind", [*STREAMS, "csv", "csv.gz", "jsonl"])
+@pytest.mark.parametrize("words", ["report", "check --by segment --max-gap 1"])
+def test_files_without_rows_are_an_error(capsys, tmp_path, kind, words):
+    empty, path = CASES.iloc[:0], tmp_path / f"x.{kind}"
+    written(tmp_path, kind, empty) if kind in STREAMS else to_text(empty, path)
+    command, *words = words.split()
+    text = "holds no rows" if kind == "jsonl" else "has no rows to count"
+    assert said(capsys, [command, path, *words]) == (3, "", f"pandas-tba: x.{kind} {text}.")
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "feather"])
+def test_files_whose_rows_are_all_left_out_are_an_error(capsys, tmp_path, kind):
+    frame, path = CASES.assign(gone=None).astype({"gone": "str"}), tmp_path / f"x.{kind}"
+    frame["gone"] = pd.Series([None] * N, dtype="str")
+    written(tmp_path, kind, frame) if kind in STREAMS else to_text(frame, path)
+    text = f"pandas-tba: x.{kind} has no rows to count: values are missing in {N} rows."
+    words = ["report", path, "--y-pred", "gone", "--missing", "drop"]
+    assert said(capsys, words) == (3, "", text)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "feather"])
+def test_a_text_that_is_too_long_for_a_label_or_key_is_an_error(capsys, tmp_path, kind):
+    path = tmp_path / f"x.{kind}"
+    for name, words in {"y_pred": [], "y_true": [], "segment": ["--by", "segment"]}.items():
+        frame = CASES.astype({name: object})
+        frame.loc[3, name] = "x" * 100_001
+        written(tmp_path, kind, frame) if kind in STREAMS else to_text(frame, path)
+        text = f"pandas-tba: Column '{name}' holds a text of 100,001 characters, which is neither a label nor a key. Name another column."
+        assert said(capsys, ["report", path, *words]) == (3, "", text)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("name", ["y_true", "y_pred"])
+def test_very_many_distinct_labels_are_hardly_labels(capsys, tmp_path, monkeypatch, kind, name):
+    path = tmp_path / f"x.{kind}"
+    frame = pd.DataFrame({"y_true": ["a", "b"] * 600, "y_pred": "a"})
+    frame[name] = [f"{at}s" for at in range(1200)]
+    written(tmp_path, kind, frame) if kind in STREAMS else to_text(frame, path)
+    ask = f"distinct values in '{name}': are these labels? Scores are named with --y-score."
+    code, _, err = said(capsys, ["report", path])
+    assert (code, err.splitlines()[0]) == (0, f"pandas-tba: warning: More than 1,000 {ask}")
+    monkeypatch.setattr(files, "_MOST_VALUES", 1100)
+    text = f"pandas-tba: More than 1,100 {ask}"
+    assert said(capsys, ["report", path]) == (3, "", text)
+    frame.iloc[:1000].to_csv(tmp_path / "x.csv", index=False)
+    assert "are these labels" not in said(capsys, ["report", tmp_path / "x.csv"])[2]
 
 
 @pytest.mark.parametrize("kind", ["parquet", "feather"])
@@ -276,41 +318,37 @@ def test_a_part_of_the_rows_is_held_at_a_time(tmp_path, monkeypatch, kind):
     frame = pd.DataFrame({"y_true": np.arange(n) % 3, "y_pred": np.arange(n) % 2})
     path = tmp_path / f"x.{kind}"
     getattr(frame, f"to_{kind}")(path)
-    counts = counted(path, Columns(), [], paired=False).counts
+    counts = count_file(path, Columns(), [], paired=False).counts
     assert counts.rows.tolist() == [n] == [sum(sizes)]
     assert max(sizes) <= n // 4
 
 
 @pytest.mark.parametrize("kind", [*STREAMS, "csv", "csv.gz", "jsonl"])
 @pytest.mark.parametrize(
-    ("is_terminal", "patience", "is_shown"),
-    [(True, -1, True), (True, 99, False), (False, -1, False)],
+    ("is_terminal", "patience", "is_shown"), [(True, 0, True), (True, 99, False), (False, 0, False)]
 )
 def test_a_bar_shows_on_a_terminal_when_reading_takes_long(
     tmp_path, monkeypatch, capsys, kind, is_terminal, patience, is_shown
 ):
+    pytest.importorskip("tqdm")
     path = tmp_path / f"x.{kind}"
     if kind in STREAMS:
         path = written(tmp_path, kind)
-    elif kind == "jsonl":
-        CASES.to_json(path, orient="records", lines=True)
     else:
-        CASES.to_csv(path)
-    monkeypatch.setattr(progress, "_PATIENCE", patience)
+        to_text(CASES, path)
+    monkeypatch.setattr(reading, "_PATIENCE", patience)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
-    counted(path, Columns(y_pred=["y_pred", "other"]), [], paired=True)
+    count_file(path, Columns(y_pred=["y_pred", "other"]), [], paired=True)
     shown = capsys.readouterr().err
+    assert (f"\rx.{kind}:   0%|" in shown) is is_shown
     assert bool(shown) is is_shown
-    if is_shown:
-        assert f"x.{kind} [{'#' * 30}] 100%" in shown
-        assert shown.endswith("\r\033[K")
-        assert shown.count("\r\033[K") == (2 if kind in STREAMS else 1)
-        assert max(map(len, shown.split("\r"))) < 80
+    assert shown[-2:] == (" \r" if is_shown else "")  # gone in the end
 
 
 @pytest.mark.parametrize("kind", ["parquet", "feather"])
 def test_the_bar_is_gone_after_a_fault(tmp_path, monkeypatch, capsys, kind):
-    monkeypatch.setattr(progress, "_PATIENCE", -1)
+    pytest.importorskip("tqdm")
+    monkeypatch.setattr(reading, "_PATIENCE", 0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(streams, "_FEWEST_ROWS", 1)
     number = iter(range(99))
@@ -323,7 +361,28 @@ def test_the_bar_is_gone_after_a_fault(tmp_path, monkeypatch, capsys, kind):
     count = streams.combinations_of_batch
     monkeypatch.setattr(streams, "combinations_of_batch", interrupted)
     assert main(["report", str(written(tmp_path, kind))]) == 130
-    assert capsys.readouterr().err.endswith("%\r\033[Kpandas-tba: interrupted\n")
+    assert capsys.readouterr().err.endswith(" \rpandas-tba: interrupted\n")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather", "csv", "jsonl"])
+def test_without_tqdm_there_is_no_bar(tmp_path, monkeypatch, capsys, kind):
+    path = tmp_path / f"x.{kind}"
+    if kind in STREAMS:
+        written(tmp_path, kind)
+    else:
+        to_text(CASES, path)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setattr(reading, "_PATIENCE", 0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert count_file(path, Columns(), [], paired=False).counts.rows.tolist() == [N]
+    assert capsys.readouterr().err == ""
+
+
+def to_text(frame, path):
+    if path.suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, index=False)
 
 
 def damaged(path, start, number):
@@ -343,13 +402,13 @@ def emptied(path):
 FAULTS = {
     "a Parquet file cut off": ("parquet", cut, "Cannot read x.parquet: Could not open Parquet input source '{path}': Parquet magic bytes not found in footer. Either the file is corrupted or this is not a parquet file."),
     "an empty Parquet file": ("parquet", emptied, "Cannot read x.parquet: Could not open Parquet input source '{path}': Parquet file size is 0 bytes."),
-    "a damaged Parquet file": ("parquet", lambda path: damaged(path, 4, 60), "Cannot read row group 0 of 6 in '{path}': "),
+    "a damaged Parquet file": ("parquet", lambda path: damaged(path, 4, 60), "Cannot read row group 0 of 6 in '{path}', column 'y_true': "),
     "a Feather file cut off": ("feather", cut, "Cannot read x.feather: Could not open IPC input source '{path}': Not an Arrow file."),
     "an empty Feather file": ("feather", emptied, "Cannot read x.feather: Could not open IPC input source '{path}': File is too small: 0."),
     "a folder with another file": ("folder", lambda path: (path / "z.txt").write_text("text", encoding="utf-8"), "Cannot read the footer of '{path}/z.txt': "),
     "a folder without a file": ("folder", lambda path: [file.unlink() for file in path.iterdir()], "x.folder is a folder without a Parquet file."),
     "no file": ("feather", lambda path: path.unlink(), "No such file or directory: {path}"),
-    "no folder": ("folder", shutil.rmtree, "FILE must end in one of .csv, .tsv, .tab, .jsonl, .ndjson, .json, which may be packed (.gz, .bz2, .xz, .zip, .zst), or of .parquet, .pq, .feather, .arrow, or be a folder of Parquet files; got 'x.folder', which is not there."),
+    "no folder": ("folder", shutil.rmtree, "FILE must end in one of .csv, .tsv, .tab, .jsonl, .ndjson, .json, which may be packed (.gz, .bz2, .xz, .zip, .zst), or of .parquet, .pq, .feather, .arrow, or be a folder of Parquet files, or - for standard input; got 'x.folder', which is not there."),
 }  # fmt: skip
 
 
@@ -372,6 +431,61 @@ def test_a_damaged_batch_of_feather(capsys, tmp_path):
     assert (code, out) == (3, "")
     assert err.startswith("pandas-tba: Cannot read x.feather: ")
     assert "\n" not in err
+
+
+def no_utf_8(values):
+    """Text of Arrow that is no UTF-8, which Arrow writes and reads as it is."""
+    held = pa.array([bytes([value]) for value in values])
+    return pa.StringArray.from_buffers(len(held), *held.buffers()[1:])
+
+
+@pytest.mark.parametrize("is_dictionary", [True, False])
+@pytest.mark.parametrize("name", ["y_true", "y_pred", "segment"])
+@pytest.mark.parametrize("kind", STREAMS)
+def test_text_that_is_no_utf_8_is_named_with_its_place(capsys, tmp_path, kind, name, is_dictionary):
+    table = pa.table({key: [*"abba"] * 2 for key in ("y_true", "y_pred", "segment")})
+    texts = no_utf_8([97, 98, 98, 97, 97, 255, 254, 97])
+    table = table.set_column(table.column_names.index(name), name, texts)
+    path = tmp_path / f"x.{kind}"
+    if kind == "feather":
+        pa.feather.write_feather(table, path, chunksize=4)
+        where = "batch 1 of 2 in x.feather"
+    else:
+        file = path
+        if kind == "folder":
+            path.mkdir()
+            file = path / "0.parquet"
+        pa.parquet.write_table(table, file, row_group_size=4, use_dictionary=is_dictionary)
+        where = f"row group 1 of 2 in '{file}'"
+    code, out, err = said(capsys, ["report", path, "--by", "segment"])
+    assert (code, out) == (3, "")
+    assert err.startswith(f"pandas-tba: Cannot read {where}, column '{name}': ")
+    assert "Invalid UTF8 sequence at string index 1. Nothing was counted; " in err
+
+
+def test_columns_of_unequal_length_are_named():
+    class Batch:
+        schema = pa.schema({"a": pa.int8(), "b": pa.int8()})
+        columns = (pa.array([1, 2]), pa.array([1]))
+        num_rows = 2
+
+    text = "Cannot read x, column 'b': it has 1 rows, and others 2. Nothing was counted; write the file anew, or leave it out."
+    with pytest.raises(tba.InputError, match=f"^{re.escape(text)}$"):
+        check_batch(Batch, "x")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+def test_a_damaged_file_is_counted_or_refused(capsys, tmp_path, kind):
+    whole = written(tmp_path, kind).read_bytes()
+    random = np.random.default_rng(3)
+    path = tmp_path / f"damaged.{kind}"
+    for _ in range(40):
+        content = bytearray(whole)
+        for at in random.integers(0, len(whole), 3):
+            content[at] = random.integers(0, 256)
+        path.write_bytes(content)
+        code, _, err = said(capsys, ["report", path, "--by", "segment"])
+        assert code in (0, 3), err
 
 
 def test_two_columns_of_one_name(capsys, tmp_path):
@@ -416,13 +530,13 @@ def test_scores_labels_and_weights_that_are_typed_are_those_of_the_file(tmp_path
     else:
         getattr(frame, f"to_{kind}")(path)
     columns = Columns(y_true="y", y_score="p", threshold=float(repr(number)), sample_weight="w")
-    counts = counted(path, columns, ["p"], paired=False).counts
+    counts = count_file(path, columns, ["p"], paired=False).counts
     assert counts.groups.tolist() == [number / 2, number]
     assert counts.pooled().cells.tolist() == (np.full((1, 2, 2), 5) * number).tolist()
     assert [[5 * number, 0], [5 * number, 0]] in counts.cells.tolist()
     labels = [repr(number), repr(number / 2)]
     columns = Columns(y_true="label", y_pred="label", labels=labels)
-    found = counted(path, columns, [], paired=False).counts
+    found = count_file(path, columns, [], paired=False).counts
     assert found.labels.tolist() == [number, number / 2]
     assert found.cells.tolist() == [[[10, 0], [0, 10]]]
 
@@ -432,6 +546,6 @@ def test_whole_numbers_beyond_64_bits_are_labels_like_others(tmp_path):
     pairs = [(123456789012345678901, 12776324570088369205), (12776324570088369205,) * 2]
     lines = [f'{{"y_true": {truth}, "y_pred": {guess}}}' for truth, guess in pairs]
     path.write_text("\n".join(lines), encoding="utf-8")
-    counts = counted(path, Columns(), [], paired=False).counts
+    counts = count_file(path, Columns(), [], paired=False).counts
     assert counts.labels.tolist() == [12776324570088369205, 123456789012345678901]
     assert counts.cells.tolist() == [[[1, 0], [1, 0]]]

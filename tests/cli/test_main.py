@@ -1,9 +1,13 @@
 """The command line: what a newcomer sees first."""
 
 import os
+import re
 import shlex
+import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
@@ -226,7 +230,7 @@ def test_a_check_may_be_undetermined(capsys, tmp_path):
         ("report {income} --y-pred logit --row sex", "--row pairs models in rows and needs --model; leave it out, or name both."),
         ("report {income} --y-pred logit --model sex --by sex", "--by: 'sex' is the models' own level here; leave it out of --by, or rename it."),
         ("report {income} --y-pred logit --t nan", "--t must be a number or a list of numbers, infinite ones included; got nan."),
-        ("report {income} --y-pred p_logit", "--y-pred column 'p_logit' holds scores, not labels: numbers with fractions, while y_true has none. Name it as what it is: --y-true 'y_true' --y-score 'p_logit' --threshold 0.5, with pos_label= where the labels are not 0 and 1."),
+        ("report {income} --y-pred p_logit", "--y-pred column 'p_logit' holds scores, not labels: numbers with fractions, while y_true has none. Name it as what it is: --y-true y_true --y-score p_logit --threshold 0.5, with --pos-label LABEL where the labels are not 0 and 1."),
         ("report {income} --y-score p_logit", "--y-score predicts one of two classes, and none is known to be positive. Name it, as in --pos-label '>50K'."),
         ("report /no/file.csv --out /no/folder/x.md", "No such file or directory: /no/folder/x.md"),
         ("check {income} --y-pred logit --by sex --max-gap 2", "--max-gap must lie between 0 and 1; got 2.0."),
@@ -250,6 +254,8 @@ def test_bad_input_is_told_in_one_line(capsys, income, words, text):
     [
         ("guess", "invalid choice: 'guess'"),
         ("report", "the following arguments are required: FILE"),
+        ("report --y-pred a b --by c d", "the following arguments are required: FILE"),
+        ("report x.csv y.csv --y-pred a", "unrecognized arguments: y.csv"),
         ("check x.csv --max-gap much", "argument --max-gap: invalid float value: 'much'"),
     ],
 )
@@ -302,7 +308,7 @@ def failing(fault):
     "fault", [ZeroDivisionError("x"), ValueError("x"), TypeError("x"), KeyError("x")], ids=repr
 )
 def test_a_fault_of_ours_has_a_code_of_its_own(capsys, monkeypatch, command, fault):
-    for name in ("counted", "load_income"):
+    for name in ("count_file", "load_income"):
         monkeypatch.setattr(command_line, name, failing(fault))
     code, out, err = run(capsys, *command.split())
     assert (code, out) == (70, "")
@@ -321,14 +327,14 @@ def test_a_fault_in_front_of_all_commands_is_ours_too(capsys, monkeypatch):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_an_interruption_is_one_line(capsys, monkeypatch, command):
-    for name in ("counted", "load_income"):
+    for name in ("count_file", "load_income"):
         monkeypatch.setattr(command_line, name, failing(KeyboardInterrupt()))
     assert run(capsys, *command.split()) == (130, "", "pandas-tba: interrupted\n")
 
 
 def test_too_little_memory_is_no_fault_of_ours(capsys, monkeypatch):
     fault = MemoryError("Unable to allocate 1. TiB")
-    monkeypatch.setattr(command_line, "counted", failing(fault))
+    monkeypatch.setattr(command_line, "count_file", failing(fault))
     text = "pandas-tba: Unable to allocate 1. TiB\n"
     assert run(capsys, "report", "x.csv") == (3, "", text)
 
@@ -415,3 +421,150 @@ def test_a_terminal_may_know_ascii_alone(income):
         env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert "Female \\xb7 Black" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--y-pred forest logit {file}",
+        "--y-pred forest logit {file} --by sex",
+        "--y-pr forest logit {file} --by sex",
+        "--by sex --y-pred forest logit {file}",
+        "--by sex {file} --y-pred forest logit",
+        "--title x {file} --by sex --y-pred forest logit",
+        "--title=x {file} --by sex --y-pred forest logit",
+        "--by=sex {file} --y-pred forest logit",
+        "--y-pred forest logit --t 0.5 -1 {file} --by sex",
+        "--y-pred forest logit --t {file}",
+        "--prevalence own {file} --y-pred forest logit",
+        "--prevalence <=50K=1 >50K=1 {file} --y-pred forest logit",
+        "--labels <=50K >50K {file} --y-pred forest logit",
+        "--y-pred forest logit --by sex -- {file}",
+        "{file} --y-pred forest logit",
+    ],
+)
+@pytest.mark.parametrize("name", ["income.csv", "income.csv.gz", "folder"])
+def test_the_file_may_stand_behind_any_option(capsys, tmp_path, words, name):
+    path = tmp_path / name
+    if name == "folder":
+        path.mkdir()
+        tba.load_income().to_parquet(path / "x.parquet")
+    else:
+        tba.load_income().to_csv(path, index=False)
+    found = [word.format(file=path) for word in words.split()]
+    if words.endswith("--t {file}"):
+        assert run(capsys, "report", *found)[0] == 3  # an option without a value
+        return
+    first = [str(path), *(word for word in found if word not in (str(path), "--"))]
+    expected = run(capsys, "report", *first)
+    assert expected[0] == 0
+    assert run(capsys, "report", *found) == expected
+
+
+def test_a_column_that_is_named_like_a_folder_is_no_file(capsys, income, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "forest").mkdir()
+    words = ["report", "--by", "sex", income, "--y-pred", "logit", "forest"]
+    assert run(capsys, *words)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["report", "\x1b[31m.csv"],
+        ["report", "x.csv", "--\x1b[31m"],
+        ["report", "x.csv", "--out", "\x1b[31m/x.md"],
+        ["report", "{income}", "--y-pred", "logit", "--by", "\x9b31m\x07"],
+        ["report", "{income}", "--y-pred", "logit", "--title", "\x1b[31m\r\x7f"],
+        ["report", "{income}", "--y-pred", "logit", "--pos-label", "\x1b[31m"],
+        ["report", "{income}", "--y-pred", "logit", "--out", "{folder}/\x1b[31m.md"],
+        ["demo", "--csv", "{folder}/\x1b[31m.csv"],
+        ["report", "{labels}"],
+        ["check", "{labels}", "--by", "g", "--max-gap", "1"],
+        ["\x1b[31m"],
+    ],
+)  # fmt: skip
+def test_control_characters_are_shown_and_not_obeyed(capsys, income, tmp_path, words):
+    labels = tmp_path / "labels.csv"
+    labels.write_text("y_true,y_pred,g\n\x1b[31m,a\x07,\x9b1\na,a,b\n", encoding="utf-8")
+    names = {"income": income, "folder": tmp_path, "labels": labels}
+    _, out, err = run(capsys, *(word.format(**names) for word in words))
+    assert out + err
+    assert {*out, *err} - {"\n"} == {letter for letter in out + err if letter.isprintable()}
+    assert re.search(r"\\x(1b|9b|07)", out + err)
+
+
+@pytest.mark.parametrize(("variable", "value"), [("MPLBACKEND", "junk"), ("MPLBACKEND", "module")])
+def test_settings_that_matplotlib_refuses_are_bad_input(income, tmp_path, variable, value):
+    done = subprocess.run(
+        [sys.executable, "-m", "pandas_tba", "report", income, "--y-pred", "logit", "--out", tmp_path / "x.html"],
+        env={**os.environ, variable: value}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("pandas-tba: matplotlib does not start: ")
+    assert done.stderr.endswith(". Correct or unset MPLBACKEND.\n")
+    assert done.stderr.count("\n") == 1
+    assert [*tmp_path.iterdir()] == []
+
+
+_SLOW = """
+import sys, time
+from pathlib import Path
+import pandas as pd
+from pandas_tba.cli.main import main
+
+def half(path):
+    with open(path, "w") as file:
+        file.write("half")
+    print("written", flush=True)
+    time.sleep(60)
+
+Path.write_text = lambda self, *_, **__: half(self)
+pd.DataFrame.to_csv = lambda self, path, **_: half(path)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+@pytest.mark.parametrize("is_old", [True, False])
+@pytest.mark.parametrize("words", ["--csv x.csv", "--out x.md"])
+def test_a_signal_leaves_no_draft(tmp_path, name, is_old, words):
+    path = tmp_path / words.split()[1]
+    if is_old:
+        path.write_text("old", encoding="utf-8")
+    number = getattr(signal, name)
+    with subprocess.Popen(
+        [sys.executable, "-c", _SLOW, "demo", *words.split()], cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout.readline() == "written\n"
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert err == ("pandas-tba: interrupted\n" if name == "SIGINT" else "")
+    assert [file.read_text() for file in tmp_path.iterdir()] == (["old"] if is_old else [])
+
+
+def test_signals_are_as_they_were_when_a_command_ends(capsys):
+    numbers = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
+    before = [signal.getsignal(number) for number in numbers]
+    assert run(capsys, "report", "x.csv")[0] == 3
+    assert [signal.getsignal(number) for number in numbers] == before
+    with ThreadPoolExecutor(1) as pool:  # where Python lets nobody set them
+        assert pool.submit(main, ["report", "x.csv"]).result() == 3
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_pipe_that_nobody_reads_can_be_left(income, tmp_path, name):
+    os.mkfifo(tmp_path / "x.md")
+    words = ["report", income, "--y-pred", "logit", "--out", tmp_path / "x.md"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "pandas_tba", *words], stderr=subprocess.PIPE, text=True
+    ) as process:
+        time.sleep(5)
+        assert process.poll() is None  # it waits for a reader, as `cat income.csv > x.md` does
+        process.send_signal(getattr(signal, name))
+        process.communicate(timeout=60)
+    assert process.returncode == 128 + getattr(signal, name)
+    assert (tmp_path / "x.md").is_fifo()

@@ -2,10 +2,14 @@
 
 import bz2
 import gzip
+import io
 import json
 import lzma
+import os
 import random
 import re
+import sys
+import threading
 import zipfile
 
 import numpy as np
@@ -15,6 +19,7 @@ from pandas.testing import assert_frame_equal
 
 import pandas_tba as tba
 from pandas_tba.cli import reading
+from pandas_tba.cli.main import main
 from pandas_tba.cli.reading import format_of, read_table, with_values
 
 INCOME = tba.load_income()
@@ -122,7 +127,7 @@ def test_an_unknown_format_is_named(tmp_path, name):
     text = (
         "FILE must end in one of .csv, .tsv, .tab, .jsonl, .ndjson, .json, which may be packed (.gz, "
         ".bz2, .xz, .zip, .zst), or of .parquet, .pq, .feather, .arrow, or be a folder of Parquet "
-        f"files; got {name!r}, which is not there."
+        f"files, or - for standard input; got {name!r}, which is not there."
     )
     with pytest.raises(tba.InputError, match=f"^{re.escape(text)}$"):
         format_of(tmp_path / name)
@@ -147,16 +152,17 @@ def test_a_name_that_two_columns_have_is_an_error_where_it_is_asked_for(tmp_path
     assert read_table(path, ["y", "Unnamed: 3"]).astype(str).to_numpy().tolist() == [["0", "1"]]
 
 
-NO_UTF_8 = "must be text in UTF-8, and is not. Save it anew with that encoding."
+def no_utf_8(name, byte, encoding):
+    return f"{name} must be text in UTF-8; byte {byte} is not, and looks like {encoding}. Save it anew, as with iconv -f {encoding} -t UTF-8."
 
 
 @pytest.mark.parametrize(
     ("name", "content", "text"),
     [
-        ("x.csv", "é,y\n1,2\n".encode("latin-1"), NO_UTF_8),
-        ("x.csv", "y\né\n".encode("latin-1"), NO_UTF_8),
-        ("x.tsv", "y\n1\n".encode("utf-16"), NO_UTF_8),
-        ("x.jsonl", '{"y": "é"}\n'.encode("latin-1"), NO_UTF_8),
+        ("x.csv", "é,y\n1,2\n".encode("latin-1"), no_utf_8("x.csv", "0xe9", "Windows-1252")),
+        ("x.csv", "y\né\n".encode("latin-1"), no_utf_8("x.csv", "0xe9", "Windows-1252")),
+        ("x.tsv", "y\n1\n".encode("utf-16"), no_utf_8("x.tsv", "0xff", "UTF-16")),
+        ("x.jsonl", '{"y": "é"}\n'.encode("latin-1"), no_utf_8("x.jsonl", "0xe9", "Windows-1252")),
         ("x.csv", b"", "Cannot read x.csv: No columns to parse from file."),
         ("x.csv", b"y,z\n1,2\n1,2,3\n", "Cannot read x.csv: Error tokenizing data. C error: Expected 2 fields in line 3, saw 3."),
         ("x.csv", b"y,z\na,1,2\nb,1,2\n", "x.csv has rows with more fields than its header."),
@@ -172,7 +178,6 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, text):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(tba.InputError) as caught:
         read_table(tmp_path / name, ["y"])
-    text = f"{name} {text}" if text == NO_UTF_8 else text
     assert re.sub(r" at position \d+", "", str(caught.value)) == text
 
 
@@ -340,3 +345,162 @@ def test_json_lines_may_lack_keys_hold_blank_lines_and_begin_with_a_mark(tmp_pat
     path.write_text('\ufeff{"y": "a"}\n\n  \n{"p": 0.7}\r\n{"y": "b", "p": 1}\n', encoding="utf-8")
     found = read_table(path, ["y", "p"], numbers=["p"])
     assert found.fillna({"y": "", "p": -1}).to_numpy().tolist() == [["a", -1], ["", 0.7], ["b", 1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "text"),
+    [
+        ("x.csv", "y;p\n1;1\n", "x.csv has columns that are separated by ';', as in 'y;p'; in .csv files they are by ','. Separate them by ','."),
+        ("x.csv.gz", "y|p|a,b\n1|1|1\n", "x.csv.gz has columns that are separated by '|', as in 'y|p|a,b'; in .csv files they are by ','. Separate them by ','."),
+        ("x.csv", "y\tp\n1\t1\n", "x.csv has columns that are separated by '\\t', as in 'y\\tp'; in .csv files they are by ','. Name it .tsv."),
+        ("x.tsv", "y,p\n1,1\n", "x.tsv has columns that are separated by ',', as in 'y,p'; in .tsv files they are by '\\t'. Separate them by '\\t'."),
+        ("x.csv", "a;b,p\n1,1\n", "x.csv has no column 'y'. Columns: 'a;b', 'p'. Name yours, as in --y-true label --y-pred forest."),
+    ],
+)  # fmt: skip
+def test_another_separator_is_named(tmp_path, name, content, text):
+    data = content.encode()
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    with pytest.raises(tba.ColumnError) as caught:
+        read_table(tmp_path / name, ["y", "p"])
+    assert str(caught.value) == text
+
+
+def test_names_may_hold_other_separators(tmp_path):
+    (tmp_path / "x.csv").write_text("y;1;2,p\na,b\n", encoding="utf-8")
+    assert read_table(tmp_path / "x.csv", ["y;1;2"])["y;1;2"].tolist() == ["a"]
+
+
+UNPACKED = [".csv", ".tsv", ".jsonl", ".parquet", ".feather"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("kind", [*UNPACKED, ".csv.gz", ".jsonl.bz2", ".tsv.xz", ".csv.zip"])
+def test_what_comes_through_a_pipe_is_read_as_its_file(tmp_path, capsys, kind, named):
+    path = tmp_path / f"x{kind}"
+    if kind in (".parquet", ".feather"):
+        getattr(INCOME, f"to_{kind[1:]}")(path)
+    else:
+        written(tmp_path, path.name)
+    words = ["--y-pred", "forest", "logit", "--by", "sex"]
+    assert main(["report", str(path), *words]) == 0
+    expected = capsys.readouterr().out
+    pipe = tmp_path / (f"pipe{kind}" if named else "pipe")
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(path.read_bytes()))
+    writer.start()
+    code = main(["report", str(pipe), *words])
+    writer.join()
+    assert (code, capsys.readouterr().out) == (0, expected)
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+@pytest.mark.parametrize("kind", UNPACKED)
+def test_standard_input_is_read_as_its_file(tmp_path, capsys, monkeypatch, kind, name):
+    path = tmp_path / f"x{kind}"
+    if kind in (".parquet", ".feather"):
+        getattr(INCOME, f"to_{kind[1:]}")(path)
+    else:
+        written(tmp_path, path.name)
+    words = ["--y-pred", "forest", "--by", "sex"]
+    assert main(["report", str(path), *words]) == 0
+    expected = capsys.readouterr().out
+    with path.open() as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        assert main(["report", name, *words]) == 0
+        assert capsys.readouterr().out == expected
+        file.seek(0)
+        assert main(["report", *words, name, "--by", "segmnt"]) == 3
+    assert capsys.readouterr().err.startswith(f"pandas-tba: stdin{kind} has no column 'segmnt'.")
+
+
+def test_a_pipe_leaves_nothing_behind(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_text("y,p\n1,1\n"))
+    writer.start()
+    assert main(["report", str(tmp_path / "pipe")]) == 3
+    writer.join()
+    assert "pipe.csv has no column 'y_true'" in capsys.readouterr().err
+    assert [*(tmp_path / "temporary").iterdir()] == []
+
+
+def zipped(data):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as held:
+        held.writestr("x", data)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("ending", "pack"),
+    [("", bytes), (".gz", gzip.compress), (".xz", lzma.compress), (".bz2", bz2.compress), (".zip", zipped)],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "start"),
+    [
+        (".csv", ""),
+        (".csv", "y,p\n1,1\n"),
+        (".csv", 'y,p\n"'),
+        (".jsonl", ""),
+        (".jsonl", '{"y":1}\n'),
+    ],
+)
+def test_a_line_that_would_fill_the_memory_is_an_error(
+    tmp_path, monkeypatch, ending, pack, kind, start
+):
+    monkeypatch.setattr(reading, "_LONGEST_LINE", 1 << 20)
+    path = tmp_path / f"x{kind}{ending}"
+    path.write_bytes(pack(start.encode() + b"1" * (1 << 21)))
+    text = f"{path.name} has a line of more than 1 MiB: this is no table with a row in each line."
+    with pytest.raises(tba.InputError, match=f"^{re.escape(text)}$"):
+        read_table(path, ["y", "p"])
+
+
+@pytest.mark.parametrize("fault", [MemoryError(), EOFError(), MemoryError("much")], ids=repr)
+def test_a_fault_without_a_text_has_a_reason(tmp_path, monkeypatch, fault):
+    def fail(*_, **__):
+        raise fault
+
+    monkeypatch.setattr(pd, "read_csv", fail)
+    reason = str(fault) or {MemoryError: "too little memory", EOFError: "EOFError()"}[type(fault)]
+    with pytest.raises(tba.InputError) as caught:
+        read_table(written(tmp_path, "x.csv"), COLUMNS)
+    assert str(caught.value) == f"Cannot read x.csv: {reason}."
+
+
+def test_zstandard_is_named_where_it_is_not_installed(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    (tmp_path / "x.csv.zst").write_bytes(b"")
+    with pytest.raises(ModuleNotFoundError) as caught:
+        read_table(tmp_path / "x.csv.zst", COLUMNS)
+    assert str(caught.value) == "x.csv.zst needs zstandard: pip install zstandard."
+
+
+@pytest.mark.parametrize("kind", [".csv", ".jsonl"])
+def test_zstandard_is_read_where_it_is_installed(tmp_path, kind):
+    zstandard = pytest.importorskip("zstandard")
+    path = written(tmp_path, f"x{kind}")
+    packed = path.rename(tmp_path / f"y{kind}.zst")
+    packed.write_bytes(zstandard.compress(packed.read_bytes()))
+    assert score(read_table(packed, COLUMNS)).tolist() == score(INCOME).tolist()
+
+
+def test_two_files_in_one_zip_are_an_error(tmp_path):
+    with zipfile.ZipFile(tmp_path / "x.csv.zip", "w") as file:
+        file.writestr("a.csv", "y\n1\n")
+        file.writestr("b.csv", "y\n1\n")
+    text = "Cannot read x.csv.zip: it must hold one file, and holds 2."
+    with pytest.raises(tba.InputError, match=f"^{re.escape(text)}$"):
+        read_table(tmp_path / "x.csv.zip", ["y"])
+
+
+@pytest.mark.parametrize("late", ["1", "7.0", "unsure", "True", "007", "1e400", ""])
+@pytest.mark.parametrize("early", ["1", "1.0", "True", "false", "a", "007", "", "1\x01000"])
+def test_labels_alone_are_the_texts_of_the_file(tmp_path, monkeypatch, early, late):
+    monkeypatch.setattr(reading, "_ROWS_AT_A_TIME", 3)
+    texts = [early] * 6 + [late] * 2
+    pd.DataFrame({"y": texts, "p": texts}).to_csv(tmp_path / "x.csv", index=False)
+    found = read_table(tmp_path / "x.csv", ["y", "p"])
+    assert found["y"].astype(object).fillna("").tolist() == texts
+    assert found["p"].astype(object).fillna("").tolist() == texts

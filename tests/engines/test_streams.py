@@ -578,7 +578,9 @@ def test_a_damaged_row_group_is_named(folder):
     with pytest.raises(tba.InputError) as raised:
         count_parquet(folder)
     n = pq.ParquetFile(path).num_row_groups
-    assert str(raised.value).startswith(f"Cannot read row group 1 of {n} in '{path}': ")
+    assert str(raised.value).startswith(
+        f"Cannot read row group 1 of {n} in '{path}', column 'y_pred': "
+    )
     assert str(raised.value).endswith("Nothing was counted; write the file anew, or leave it out.")
 
 
