@@ -36,8 +36,8 @@ def summarize(lines):
         for of in zip(*((f.holds, f.is_known, f.sides == "uneven") for f in found), strict=True)
     )
     return (
-        f"{held} of {len(lines)} lines hold; {known} fall short by a little that is known. Misses are "
-        "those of the low and of the high limit: there the truth lies below, and above. In "
+        f"{held} of {len(lines)} lines hold; {known} fall short by a little that is known. The two "
+        "misses say how often the truth lies below the low limit, and above the high one. In "
         f"{uneven} lines these are uneven: one side misses more than {bar.side_mean} % on average or "
         f"{bar.side_most} % in a cell, yet at most {bar.uneven_mean} % and {bar.uneven_most} %, as "
         "Wilson's limits of a plain share near 0 or 1 do."
