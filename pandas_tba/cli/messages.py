@@ -11,14 +11,15 @@ from typing import Any
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 # what a line of Python repairs in a frame, and what does so on a command line
 _REPAIRS = [
-    (r", or give missing predictions a label of their own: df\[.*(?=\.$)", ", or write a label in place of missing predictions and name it: --abstain LABEL"),
+    (r", or give missing predictions a label of their own: df\[.*?abstain=\[.*?\](?=\.)", ", or write a label in place of missing predictions and name it: --abstain LABEL"),
     (r", truth and predictions alike: df\['y_true'\] == .*; or ask per_class\(\)\.", ", truth and predictions alike, in the file; or leave --pos-label out."),
     (r": df\['y_true'\] == .*\. With the probability of every class, decide\(\) gives predictions\.", " in the file, or give predictions: --y-pred COLUMN."),
-    (r"Ask per_class\(\), or set one class against the rest: df\['y_true'\] == label\.", "Take one of all classes together, as in --metrics accuracy min_recall."),
+    (r"Ask per_class\(\), or set one class against the rest: df\['y_true'\] == label\.", "Take one of all classes together, as in --metrics accuracy recall_macro."),
     (r", or ask per_class\(\)\.", "."),
     (r"; tba\.METRICS holds all\.", "."),
     (r"Convert one of them, for example with astype;", "Write both of one kind into the file;"),
-    (r"Convert it, for example with (pd\.to_numeric|astype\(str\))\.", "Write it as such into the file."),
+    (r"Convert it, for example with pd\.to_numeric\.", "Write numbers into the file."),
+    (r"Convert it, for example with astype\(str\)\.", "Write it as text into the file."),
     (r"Rename it, as in by=df\[.*\]\.rename\('group'\)\.", "Rename it in the file."),
     (r"Declare both: labels=\[\.\.\., (.*)\]\.", r"Declare both: --labels OTHER \1."),
     (r", with pos_label= where the labels are not 0 and 1\.", ", with --pos-label LABEL where the labels are not 0 and 1."),
@@ -42,12 +43,10 @@ def with_options(text: str, options: Collection[str]) -> str:
     def named(found: re.Match[str]) -> str:
         name = found[1] or found[2]
         name = "weight" if name == "sample_weight" else name
-        space = (
-            " "
-            if found[2] and found[0].endswith("=") and found.string[found.end() :][:1].strip(" ,.)")
-            else ""
-        )
-        return f"--{name.replace('_', '-')}{space}" if name in options else found[0]
+        if name not in options:
+            return found[0]
+        has_value = found[2] and found.string[found.end() :][:1] not in ("", " ", ",", ".", ")")
+        return f"--{name.replace('_', '-')}{' ' if has_value else ''}"
 
     for pattern, repair in _REPAIRS:
         text = re.sub(pattern, repair, text)

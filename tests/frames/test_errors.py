@@ -1,5 +1,7 @@
 """Errors about a frame, whole: every one names the argument, what it got, and the next step."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -906,3 +908,100 @@ def test_errors_about_a_frame(columns, ask, kind, text):
     assert str(raised.value) == text
     assert type(raised.value) is kind
     assert_untouched(frame, before)
+
+
+def renamed(**columns):
+    """The frame of these tests with names of a user's own."""
+    return made(columns).rename(columns={"y_true": "label", "y_pred": "guess"})
+
+
+OWN = {"y_true": "label", "y_pred": "guess"}
+SCORES = {"y_pred": [0.9, 0.1, 0.4, 0.2]}
+PREDICTIONS = {
+    "numbers": [1, None, 1, 0],
+    "texts": ["1", None, "1", "0"],
+    "categories": pd.Categorical(["1", None, "1", "0"]),
+    "nullable numbers": pd.array([1, None, 1, 0], dtype="Int64"),
+    "booleans": pd.array([True, None, True, False], dtype="boolean"),
+    "days": pd.to_datetime(["2024-01-01", None, "2024-01-01", "2024-01-02"]),
+}
+
+
+def filled(kind):
+    predicted = pd.Series(PREDICTIONS[kind])
+    return renamed(y_true=predicted.fillna(predicted[0]), y_pred=predicted)
+
+
+# frame, names bound, question about the accessor, what the error says to paste: groups of a pattern,
+# which become arguments, the call itself, a new frame, or the values of a column; names of the error's
+# examples and the user's own; what the paste stands in place of
+REPAIRS = {
+    "missing truth": (renamed(y_true=[1, None, 0, 1]), OWN, {}, r"(df\.tba\(missing='drop'\))\.$", {}),
+    "missing predictions": (renamed(y_pred=[1, None, 0, 1]), OWN, {}, r"(df\.tba\(missing='drop'\)),", {}),
+    **{
+        f"missing predictions, {kind}": (filled(kind), OWN, {}, r"(df\['guess'\].*\)) with (abstain=\[.*\])\.$", {})
+        for kind in PREDICTIONS
+    },
+    "scores": (renamed(**SCORES), OWN, {}, r"it is: (df\.tba\(.*0\.5\)),", {}),
+    "scores of text": (renamed(y_true=[*"abab"], **SCORES), OWN, {}, r"it is: (df\.tba\(.*0\.5\)), with (pos_label=) where", {"pos_label=": "pos_label='b'"}),
+    "no positive label": (renamed(y_true=[*"abab"], p=SCORES["y_pred"]), {"y_true": "label", "y_score": "p"}, {}, r"as in (df\.tba\(pos_label='b'\))\.", {}),
+    "scores of three classes": (renamed(y_true=[*"abca"], p=SCORES["y_pred"]), {"y_true": "label", "y_score": "p"}, {}, r"rest: (df\['y_true'\] == 'c')\.", {"'y_true'": "'label'"}),
+    "a positive label of three": (renamed(y_true=[*"abca"], y_pred=[*"abca"]), {**OWN, "pos_label": "a"}, {}, r"alike: (df\['y_true'\] == 'a');", {"'y_true'": "'label'"}),
+    "one label": (renamed(y_true=[1] * 4, y_pred=[1] * 4), {**OWN, "pos_label": 1}, {}, r"both: (labels=\[\.\.\., 1\])\.$", {"...": "0"}),
+    "metrics of one class": (renamed(y_true=[*"abab"], y_pred=[*"aabb"]), OWN, {"metrics": ["recall"]}, r"as in (df\.tba\(pos_label='b'\)),", {}),
+    "a threshold": (renamed(p=SCORES["y_pred"]), {"y_true": "label", "threshold": 0.3}, {}, r"their column: (y_score='p')\.$", {}),
+    "labels of text": (renamed(), {**OWN, "labels": "01"}, {}, r"Write (\[.*\])\.$", {"[": "labels=[", "'01'": "0, 1"}),
+    "labels of a set": (renamed(), {**OWN, "labels": {0, 1}}, {}, r"Write (sorted\(.*\))\.$", {"sorted": "labels=sorted"}),
+    "labels that are not all": (renamed(), {**OWN, "labels": [0]}, {}, r"Add them to (labels=),", {"labels=": "labels=[0, 1]"}),
+    "labels to abstain": (renamed(y_pred=[1, 9, 0, 1]), {**OWN, "labels": [0, 1]}, {}, r"go into (abstain=\[\.\.\.\])\.$", {"...": "9"}),
+    "default names": (renamed(), {}, {}, r"Name yours: (df\.tba\(y_true='y', y_pred='p'\))\.score", {"'y'": "'label'", "'p'": "'guess'"}),
+    "a typo": (renamed(), {**OWN, "y_true": "labl"}, {}, r"Did you mean ('label')\?", {"'label'": "y_true='label'"}),
+    "a column and a level": (renamed().rename_axis("segment"), OWN, {"by": "segment"}, r"of them: (df\.rename_axis\(.*\))\.$", {}),
+    "a key named like a metric": (renamed(accuracy=[*"aabb"]), OWN, {"metrics": None, "by": "accuracy"}, r"as in (by=df\[.*\))\.$", {}),
+    "a MultiIndex": (renamed(level_a=1, level_b=2), OWN, {"by": pd.MultiIndex.from_arrays([[1] * 4] * 2)}, r"levels: (by=\[.*\])\.$", {}),
+    "a Series of another index": (renamed(), OWN, {"by": pd.Series([*"abab"], index=[0, 0, 1, 1], name="s")}, r"an array \((series\.to_numpy\(\))\)", {"series": "by=series"}),
+    "a class without rows": (renamed(**PURE), OWN, {"by": "segment", "absent": "raise"}, r"or (absent='exclude') to go on\.$", {}),
+    "a typo of a metric": (renamed(), OWN, {"metrics": ["acuracy"]}, r"Did you mean ('accuracy')\?", {"'accuracy'": "metrics=['accuracy']"}),
+    "models in columns and in rows": (renamed(m=[*"aabb"]), {"y_true": "label", "y_pred": ["guess"], "model": "m"}, {}, r"in columns \((y_pred=\[\.\.\.\])\)", {"...": "'guess'", "model": "m"}),
+}  # fmt: skip
+TAKEN_BACK = {"y_score": ["y_pred"], "y_pred": ["model"]}  # by what is named in their place
+
+
+@pytest.mark.filterwarnings("ignore::pandas_tba.UndefinedWarning")
+@pytest.mark.parametrize("case", REPAIRS)
+def test_a_repair_that_is_pasted_works(case):
+    frame, names, question, pattern, own = REPAIRS[case]
+
+    def ask(frame, names, question):
+        accessor = frame.tba(**names) if names else frame.tba
+        return (accessor.metrics if "metrics" in question else accessor.score)(**question)
+
+    with pytest.raises((tba.InputError, tba.ColumnError, tba.KindError)) as raised:
+        ask(frame, names, question)
+    found = re.search(pattern, str(raised.value))
+    assert found, str(raised.value)
+    for code in found.groups():
+        for example, word in own.items():
+            code = code.replace(example, word)  # noqa: PLW2901
+        known = {"df": frame, "series": question.get("by"), "dict": dict}
+        if code.startswith("df.tba("):
+            code = code.removeprefix("df.tba(").removesuffix(")")  # noqa: PLW2901
+        if re.match(r"\w+=", code):
+            given = eval(f"dict({code})", known)
+            asked = {
+                name: value for name, value in given.items() if name in ("by", "absent", "metrics")
+            }
+            question = question | asked
+            given = {name: value for name, value in given.items() if name not in asked}
+            gone = [name for new in given for name in TAKEN_BACK.get(new, []) if name not in given]
+            names = {name: value for name, value in names.items() if name not in gone} | given
+            continue
+        value = eval(code, known)
+        if isinstance(value, pd.DataFrame):
+            frame = value
+        elif "guess" in code:
+            frame = frame.assign(guess=value)
+        else:  # one class against the rest
+            frame = frame.assign(label=value, guess=value)
+            names = {name: known for name, known in names.items() if name != "pos_label"}
+    ask(frame, names, question)
