@@ -91,7 +91,7 @@ class _Parser(argparse.ArgumentParser):
                 return words  # the file is what is too much
             last += [end - 1] if n_values > 1 else []
         found = [at for at in last if words[at] == "-" or named_format(Path(words[at]))]
-        found = found or [at for at in last if Path(words[at]).exists()]
+        found = found or [at for at in last if os.path.exists(words[at])]  # noqa: PTH110 - of any text
         return [words[at] for at in found[-1:]] + [
             word for at, word in enumerate(words) if at not in found[-1:]
         ]

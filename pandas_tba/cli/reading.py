@@ -75,6 +75,8 @@ def on_disk(path: Path) -> Iterator[Path]:
     if not is_input and (path.is_file() or path.is_dir() or not path.exists()):
         yield path
         return
+    if is_input and sys.stdin is None:
+        raise InputError("Standard input is closed; give a file, or a pipe to read from.")
     with TemporaryDirectory(prefix="pandas-tba.") as folder:
         copy = Path(folder, "stdin" if is_input else path.name)
         source = nullcontext(sys.stdin.buffer) if is_input else path.open("rb")

@@ -330,7 +330,7 @@ def _decode_metadata(said: Mapping[str, Any]) -> Metadata:
     number = said.get("format", FORMAT)
     if isinstance(number, int) and number > FORMAT:
         raise InputError(
-            f"The table was written by pandas-tba {said.get('version')} in a newer format "
+            f"The table was written by pandas-tba {shown(str(said.get('version')))[1:-1]} in a newer format "
             f"({number}; this version reads {FORMAT}). Upgrade: pip install -U pandas-tba"
         )
     try:

@@ -254,6 +254,7 @@ def test_bad_input_is_told_in_one_line(capsys, income, words, text):
     [
         ("guess", "invalid choice: 'guess'"),
         ("report", "the following arguments are required: FILE"),
+        (f"report --y-pred a \0 --by c {'d' * 5000}", "the following arguments are required: FILE"),
         ("report --y-pred a b --by c d", "the following arguments are required: FILE"),
         ("report x.csv y.csv --y-pred a", "unrecognized arguments: y.csv"),
         ("check x.csv --max-gap much", "argument --max-gap: invalid float value: 'much'"),

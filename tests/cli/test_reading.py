@@ -413,6 +413,13 @@ def test_standard_input_is_read_as_its_file(tmp_path, capsys, monkeypatch, kind,
     assert capsys.readouterr().err.startswith(f"pandas-tba: stdin{kind} has no column 'segmnt'.")
 
 
+def test_standard_input_that_is_closed_is_an_error(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["report", "-"]) == 3
+    text = "pandas-tba: Standard input is closed; give a file, or a pipe to read from.\n"
+    assert capsys.readouterr().err == text
+
+
 def test_a_pipe_leaves_nothing_behind(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()

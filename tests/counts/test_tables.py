@@ -374,9 +374,9 @@ def changed(at, column, value):
     return table
 
 
-def of_format(number):
+def of_format(number, version="9.1"):
     table = tba.count(FRAME).to_table()
-    table.attrs["tba"]["counts"] |= {"format": number, "version": "9.1"}
+    table.attrs["tba"]["counts"] |= {"format": number, "version": version}
     return table
 
 
@@ -576,6 +576,10 @@ BAD_TABLES = {
     "a newer format": (
         lambda: of_format(2),
         "The table was written by pandas-tba 9.1 in a newer format (2; this version reads 1). Upgrade: pip install -U pandas-tba",
+    ),
+    "a version that a terminal would obey": (
+        lambda: of_format(2, "\x1b[31m"),
+        "The table was written by pandas-tba \\x1b[31m in a newer format (2; this version reads 1). Upgrade: pip install -U pandas-tba",
     ),
     "two tables that keep what both say": (
         lambda: pd.concat([tba.count(HOLED, missing="drop").to_table()] * 2),
