@@ -21,7 +21,8 @@ from pandas_tba.questions.scores import (
     tempered_balanced_accuracy_score,
     undefined,
 )
-from pandas_tba.scoring.metrics import METRICS, Metric, f_beta, tempered
+from pandas_tba.scoring.definitions import Metric
+from pandas_tba.scoring.metrics import METRICS, f_beta, tempered
 from pandas_tba.scoring.tempering import class_weights, t_from_cost_ratio, t_from_entropy
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pandas_tba.accessor_base import AccessorBase
 from pandas_tba.engines.pandas_frames import count_frame
 from pandas_tba.questions import scores
 from pandas_tba.questions.scores import Absent
-from pandas_tba.scoring.metrics import Metric
+from pandas_tba.scoring.definitions import Metric
 from pandas_tba.scoring.results import Exponent, Prevalence
 
 if TYPE_CHECKING:

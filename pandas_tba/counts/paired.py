@@ -267,9 +267,11 @@ class PairedCounts:
     def _moved(self, labels: LabelSet, place: Codes, n_groups: int) -> Cells:
         """The cells where their groups and labels stand in another table."""
         # of a label that a pair 0/1 had implied, and that is gone, there are no rows
-        at = positions(self.label_set.values, labels.values)
+        own = self.label_set
+        at = positions(own.values, labels.values)
+        said = positions(own.as_predicted(own.values, labels), labels.values)
         group, truth, first, second, quantities = self.joint
-        moved = JointCells(place[group], at[truth], at[first], at[second], quantities)
+        moved = JointCells(place[group], at[truth], said[first], said[second], quantities)
         return moved.gather(n_groups, len(labels.values))
 
 

@@ -345,7 +345,7 @@ def _rows_of_cases(query: Query) -> tuple[Any, dict[str, Any]]:
     values = {field: _comparable(name, query) for field, name in parts.items()}
     if question.bound.weights is not None:
         weight: Any = question.bound.weights[0]
-        values["weight"] = nw.col(weight).cast(nw.Float64)
+        values["weight"] = query.column(weight).cast(nw.Float64)
     is_decimal = query.schema[row].is_decimal()  # which Polars 1.30 does not join
     values["case"] = values["row"].cast(nw.String) if is_decimal else values["row"]
     prediction, predicted = fields["predicted_0"]

@@ -15,8 +15,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pandas_tba.scoring.definitions import Metric
 from pandas_tba.scoring.gradients import Partials
-from pandas_tba.scoring.metrics import Metric, evaluate
+from pandas_tba.scoring.metrics import evaluate
 from pandas_tba.scoring.tempering import ratio
 
 FloatArray = npt.NDArray[np.float64]

@@ -30,7 +30,7 @@ from pandas_tba.inference.influence import (
     variance,
     wilson_limits,
 )
-from pandas_tba.scoring.metrics import Metric
+from pandas_tba.scoring.definitions import Metric
 from pandas_tba.scoring.tempering import class_weights, ratio
 
 FloatArray = npt.NDArray[np.float64]

@@ -25,7 +25,7 @@ from pandas_tba.inference.influence import (
     satterthwaite_rows,
     upper_tail,
 )
-from pandas_tba.scoring.metrics import Metric
+from pandas_tba.scoring.definitions import Metric
 from pandas_tba.scoring.tempering import class_weights, ratio, tempered_mean
 
 FloatArray = npt.NDArray[np.float64]

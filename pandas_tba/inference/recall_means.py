@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.errors import InputError, listed, shown
-from pandas_tba.scoring.metrics import METRICS, Metric, find_metrics
+from pandas_tba.scoring.definitions import Metric
+from pandas_tba.scoring.metrics import METRICS, find_metrics
 from pandas_tba.scoring.results import (
     Prevalence,
     check_counts,

@@ -40,7 +40,7 @@ from pandas_tba.inference.recall_means import (
 )
 from pandas_tba.inference.spreads import spread_limits, spread_of
 from pandas_tba.questions.intervals import with_axes
-from pandas_tba.scoring.metrics import Metric
+from pandas_tba.scoring.definitions import Metric
 from pandas_tba.scoring.results import (
     Exponent,
     Prevalence,

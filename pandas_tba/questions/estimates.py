@@ -26,7 +26,8 @@ from pandas_tba.inference.intervals import (
     within_bounds,
 )
 from pandas_tba.inference.limits import Matrices, metric_limits, rule_of
-from pandas_tba.scoring.metrics import Metric, evaluate, one_against_rest
+from pandas_tba.scoring.definitions import Metric
+from pandas_tba.scoring.metrics import evaluate, one_against_rest
 from pandas_tba.scoring.results import Prevalence, class_prevalence, of_classes
 from pandas_tba.scoring.tempering import tempered_mean
 

@@ -26,7 +26,7 @@ from pandas_tba.inference.recall_means import (
     undefined_groups,
 )
 from pandas_tba.inference.spreads import spread_limits, spread_of
-from pandas_tba.scoring.metrics import Metric
+from pandas_tba.scoring.definitions import Metric
 from pandas_tba.scoring.results import Prevalence, described, exponents_of
 
 _NOISE = 1e-12  # a limit that is met to the last digits is met

@@ -36,7 +36,8 @@ from pandas_tba.questions.estimates import (
     is_proportion,
     shortfalls_of,
 )
-from pandas_tba.scoring.metrics import Metric, find_metrics
+from pandas_tba.scoring.definitions import Metric
+from pandas_tba.scoring.metrics import find_metrics
 from pandas_tba.scoring.results import (
     Exponent,
     Prevalence,

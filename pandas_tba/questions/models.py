@@ -27,7 +27,8 @@ from pandas_tba.inference.paired import (
 from pandas_tba.inference.pvalues import adjusted_one_by_one, paired_mid_p
 from pandas_tba.questions.estimates import stack_columns
 from pandas_tba.questions.intervals import with_axes
-from pandas_tba.scoring.metrics import Metric, evaluate, find_metrics
+from pandas_tba.scoring.definitions import Metric
+from pandas_tba.scoring.metrics import evaluate, find_metrics
 from pandas_tba.scoring.results import (
     Exponent,
     Prevalence,

@@ -13,7 +13,8 @@ import pandas as pd
 from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.engines.pandas_frames import count_arrays
 from pandas_tba.errors import InputError, check_choice, check_flag, is_real, listed, shown
-from pandas_tba.scoring.metrics import METRICS, Metric, evaluate, find_metrics
+from pandas_tba.scoring.definitions import Metric
+from pandas_tba.scoring.metrics import METRICS, evaluate, find_metrics
 from pandas_tba.scoring.results import (
     Exponent,
     Prevalence,

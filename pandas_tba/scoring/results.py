@@ -13,7 +13,7 @@ import pandas as pd
 from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.errors import InputError, KindError, check_choice, listed, shown
 from pandas_tba.frames.values import plain_series
-from pandas_tba.scoring.metrics import Metric
+from pandas_tba.scoring.definitions import Metric
 from pandas_tba.scoring.tempering import check_t
 
 FloatArray = npt.NDArray[np.float64]

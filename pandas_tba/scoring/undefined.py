@@ -10,15 +10,15 @@ import numpy.typing as npt
 
 from pandas_tba.counts.confusion import ConfusionCounts
 from pandas_tba.errors import InputError, UndefinedWarning, listed, shown, warn
-from pandas_tba.scoring.metrics import (
+from pandas_tba.scoring.definitions import (
     ABSENT,
     NO_CAUSE,
     UNPREDICTED,
     FourCells,
     Metric,
     ZeroDenominator,
-    one_against_rest,
 )
+from pandas_tba.scoring.metrics import one_against_rest
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

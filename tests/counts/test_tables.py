@@ -537,12 +537,10 @@ BAD_TABLES = {
         lambda: pd.concat([in_text(), in_text().iloc[1:]]),
         "The table holds 120 rows in 18 lines, but was written with 60 in 9: lines are gone, added or changed. Read it whole.",
     ),
-    "text without remarks": (lambda: csv(in_text().drop(columns="tba")), GONE),
     "text without remarks, as nullable text": (
         lambda: csv(in_text().assign(tba="-"), dtype_backend="numpy_nullable"),
         GONE,
     ),
-    "text with remarks of another name": (lambda: csv(in_text().rename(columns={"tba": "TBA"})), GONE),
     "text with other remarks": (lambda: csv(changed(0, "tba", "garbage")), GONE),
     "two tables": (
         lambda: pd.concat([in_text(), in_text()]),

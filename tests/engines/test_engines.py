@@ -356,7 +356,7 @@ def test_several_faults_are_all_named(made, case):
 @pytest.mark.parametrize("case", SEVERAL, ids=str)
 def test_rows_of_faults_are_those_of_a_slow_count(case):
     frame, question, (_, _, cases) = faulty(*case)
-    columns = Columns(**question)
+    columns = Columns(**question).roles
     if question["missing"] == "drop":
         frame = frame.dropna(subset=[columns.y_true, *columns.predictions, "w"])
     for column, check, value, rows in cases:

@@ -619,9 +619,9 @@ def test_posterior_of_an_absent_class_is_the_prior():
         lambda counts, half: tba.interval(counts, level=half),
         lambda counts, half: tba.posterior(counts, above=half),
         lambda counts, half: tba.score(counts, t=[0, half], smoothing=half),
-        lambda counts, half: tba.diagnose(counts, level=half, n_replicates=50, generator=1),
+        lambda counts, half: tba.diagnose(counts, level=half),
     ],
-    ids=["level", "above", "smoothing", "replicates"],
+    ids=["level", "above", "smoothing", "slope"],
 )
 def test_decimals_are_numbers(ask):
     counts = tba.ConfusionCounts.from_matrix([[63, 27], [2, 8]])

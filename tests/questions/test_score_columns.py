@@ -119,6 +119,6 @@ def test_decisions_are_aligned_with_the_frame(t):
     decided = door.decide(t=t)
     assert decided.index.equals(FRAME.index)
     closed = share["no"] ** (t - 1) / (share["no"] ** (t - 1) + share["yes"] ** (t - 1))
-    expected = np.where(FRAME["p"] > closed, "yes", "no")
+    expected = np.where(FRAME["p"] >= closed, "yes", "no")
     assert decided.tolist() == expected.tolist()
     assert_series_equal(door.decide(t=t, prevalence=share), decided)
