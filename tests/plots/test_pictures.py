@@ -33,7 +33,7 @@ def refusal(name, others, seen, most=20):
             f"The picture {name!r} is not as its baseline:",
             *(f"- {text}" for text in [*others[:most], *more]),
             f"Look at {seen}. If that is what should be seen, accept all pictures:",
-            "python -m pytest tests/test_pictures.py --accept",
+            "python -m pytest tests/plots/test_pictures.py --accept",
         ]
     )
 
@@ -229,5 +229,5 @@ def test_a_refusal_says_what_to_do():
         "- x\n"
         "- and 2 more\n"
         "Look at seen/curve.png. If that is what should be seen, accept all pictures:\n"
-        "python -m pytest tests/test_pictures.py --accept"
+        "python -m pytest tests/plots/test_pictures.py --accept"
     )
