@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,7 +124,7 @@ def as_numbers(argument: str, name: Hashable, column: pd.Series) -> FloatArray:
     try:
         if _holds_numbers(column):
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    except OverflowError:  # an integer of hundreds of digits
+    except ArithmeticError:  # an integer of hundreds of digits, a signaling NaN
         pass
     raise number_error(argument, name, column.dtype)
 
@@ -177,6 +178,8 @@ def _has_fractions(column: pd.Series) -> bool:
 
 def _is_fraction(value: Any) -> bool:
     """Whether a value is a number with a fraction."""
+    if isinstance(value, Decimal):  # a floor of 1e99999999 would have as many digits
+        return value.is_finite() and value != value.to_integral_value()
     try:
         return kind_of(value) == "number" and value != math.floor(value)
     except OverflowError:  # infinite

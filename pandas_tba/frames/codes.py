@@ -250,7 +250,7 @@ def _encode_normal(column: Any) -> ColumnCodes:
             check_years(getattr(column, "name", None), encoded.levels())
         return encoded
     except TypeError as fault:
-        if "unhashable" not in str(fault):
+        if "hash" not in str(fault):
             raise
     except NotImplementedError:  # by Arrow, for lists and structures; below, for times of day
         pass

@@ -5,6 +5,7 @@ import decimal
 import enum
 import itertools
 import uuid
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -435,3 +436,22 @@ def test_text_that_arrow_cannot_hold():
     frame = pd.DataFrame({"y_true": labels, "y_pred": labels, "g": labels})
     assert frame.tba.metrics(by="g", metrics="accuracy")["accuracy"].tolist() == [1, 1]
     assert frame.tba.confusion_matrix().index.tolist() == ["a", "\ud800"]
+
+
+@pytest.mark.parametrize("value", ["1e99999999", "1e-99999999"])
+def test_decimals_of_any_size_are_labels_and_keys_at_once(value):
+    huge = pd.Series([Decimal(value), 1, 1], dtype=object)
+    frame = pd.DataFrame({"y_true": huge, "y_pred": huge, "g": huge})
+    assert frame.tba.score(by="g", t=1).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("where", ["y_true", "g"])
+def test_a_signaling_nan_is_neither_label_nor_key(where):
+    frame = pd.DataFrame({"y_true": [0, 1], "y_pred": [0, 1], "g": ["a", "b"]}).astype(object)
+    frame.loc[0, where] = Decimal("sNaN")
+    with pytest.raises(tba.KindError) as raised:
+        frame.tba.score(by="g")
+    assert str(raised.value) == (
+        f"Column '{where}' holds a Decimal (Decimal('sNaN')), which is neither a label nor a key. "
+        "Convert it, for example with astype(str)."
+    )
