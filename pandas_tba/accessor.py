@@ -933,12 +933,12 @@ class TbaAccessor(AccessorBase):
         t : float, or list of float, default 0.5
             Exponent, as in `score`. A list adds the last level ``t`` to the index.
         level : float, default 0.95
-            Probability with which the interval shall hold the true value.
+            Confidence level of low and high, for each row by itself.
         method : {"wilson", "conservative", "mover", "bootstrap"}, default "wilson"
             A row of `INTERVALS`. ``wilson`` takes every metric, most of them as one proportion of n_eff
             rows. ``conservative`` (Clopper-Pearson, wider) does the same for metrics between finite
             bounds. ``mover`` combines Jeffreys limits of the classes, for means of recall of at most
-            five of them and for single proportions. ``bootstrap`` draws the counts anew, whatever the
+            five of them and for single proportions. ``bootstrap`` resamples the counts, whatever the
             metric and the number of rows.
         prevalence : {"own", "pooled"}, mapping or Series, default "own"
             Whose class shares give the weights of tba, as in `score`. Shares that were counted make
@@ -1462,7 +1462,7 @@ class TbaAccessor(AccessorBase):
         min_support : int, default 0
             Slices with fewer rows of a class are left out.
         level : float, default 0.95
-            Probability with which *all* intervals together hold their true values.
+            Confidence level of *all* intervals together.
         adjust : {"max_t", "holm", "fdr_bh", None}, default "max_t"
             How p_adjusted allows for the number of tests: step-down max-T (Westfall and Young) and Holm
             bound the probability of any false one, fdr_bh (Benjamini and Hochberg) the share of false
@@ -1477,8 +1477,8 @@ class TbaAccessor(AccessorBase):
         Returns
         -------
         DataFrame
-            A row for each slice; within each model the lowest score first, and slices that lack a class
-            after all others. Columns slice (such as ``sex=F & region=N``), n, min_support, n_absent,
+            A row for each slice; within each model the lowest score first, and slices without
+            rows of a class after all others. Columns slice (such as ``sex=F & region=N``), n, min_support, n_absent,
             score, difference (from the score of all other rows), its simultaneous limits low and high,
             p_value, p_adjusted for all rows of the table, reason (why the difference is NaN, else
             empty). Weighted counts have a column weight, models the index level model.
