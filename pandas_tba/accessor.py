@@ -352,8 +352,9 @@ class TbaAccessor(AccessorBase):
             The largest difference that does not matter, at least 0. Adds p_noninferior, p_equivalent
             and verdict.
         adjust : {"holm", "fdr_bh"} or None, default "holm"
-            How p_adjusted allows for the number of tests in the table: Holm keeps the chance of any
-            false alarm, Benjamini and Hochberg their share among all false positives. None leaves it out.
+            How p_adjusted allows for the number of tests in the table: Holm bounds the
+            probability of any false positive, Benjamini and Hochberg (fdr_bh) the share of false ones
+            among those called. None leaves the column out.
 
         Returns
         -------
@@ -862,20 +863,20 @@ class TbaAccessor(AccessorBase):
 
         Notes
         -----
-        Even equal groups show a gap, the larger the more and the smaller they are: compare it with
-        expected_if_equal. The draws are those of `disparity`. p_value is (k + 1) / (n_replicates + 1),
+        Even equal groups show a gap, which grows with their number and shrinks with their size:
+        compare it with expected_if_equal. The draws are those of `disparity`. p_value is (k + 1) / (n_replicates + 1),
         where k draws have a gap as large, so it is never below 1 / (n_replicates + 1). With 2,000
         draws expected_if_equal is good to about two digits. Weighted rows cannot be drawn, and neither
         can equal groups under own weights, but for t = 0 and 1.
 
-        gap_corrected is the root of gap**2 - expected_if_equal**2, 0 where that is negative. It is nearer
-        the truth on average where there are five groups or more; with two groups, or a single small one
-        that deviates, it corrects too much.
+        gap_corrected is the root of gap**2 - expected_if_equal**2, 0 where that is negative. Part of
+        the bias stays where groups are equal; with two groups, or a single small one that deviates, it
+        corrects too much.
 
         The limits are those of all pairs of groups: high is the greatest upper limit of a difference, at
         the plain level since the pair that lies furthest apart is one of them; low is the greatest lower
-        limit, all pairs together having the level (Clopper-Pearson limits at Tukey's quantile). They hold
-        the level or more, and are wide with many groups. The ratio has the same limits of quotients. The
+        limit, all pairs together having the level (Clopper-Pearson limits at Tukey's quantile). They are
+        careful, and wide with many groups. The ratio has the same limits of quotients. The
         class weights are taken as given.
 
         References
@@ -933,12 +934,12 @@ class TbaAccessor(AccessorBase):
         t : float, or list of float, default 0.5
             Exponent, as in `score`. A list adds the last level ``t`` to the index.
         level : float, default 0.95
-            Probability with which the interval shall hold the true value.
+            Confidence level of low and high, for each row by itself.
         method : {"wilson", "conservative", "mover", "bootstrap"}, default "wilson"
             A row of `INTERVALS`. ``wilson`` takes every metric, most of them as one proportion of n_eff
             rows. ``conservative`` (Clopper-Pearson, wider) does the same for metrics between finite
             bounds. ``mover`` combines Jeffreys limits of the classes, for means of recall of at most
-            five of them and for single proportions. ``bootstrap`` draws the counts anew, whatever the
+            five of them and for single proportions. ``bootstrap`` resamples the counts, whatever the
             metric and the number of rows.
         prevalence : {"own", "pooled"}, mapping or Series, default "own"
             Whose class shares give the weights of tba, as in `score`. Shares that were counted make
@@ -1462,7 +1463,7 @@ class TbaAccessor(AccessorBase):
         min_support : int, default 0
             Slices with fewer rows of a class are left out.
         level : float, default 0.95
-            Probability with which *all* intervals together hold their true values.
+            Confidence level of *all* intervals together.
         adjust : {"max_t", "holm", "fdr_bh", None}, default "max_t"
             How p_adjusted allows for the number of tests: step-down max-T (Westfall and Young) and Holm
             bound the probability of any false one, fdr_bh (Benjamini and Hochberg) the share of false
@@ -1477,8 +1478,8 @@ class TbaAccessor(AccessorBase):
         Returns
         -------
         DataFrame
-            A row for each slice; within each model the lowest score first, and slices that lack a class
-            after all others. Columns slice (such as ``sex=F & region=N``), n, min_support, n_absent,
+            A row for each slice; within each model the lowest score first, and slices without
+            rows of a class after all others. Columns slice (such as ``sex=F & region=N``), n, min_support, n_absent,
             score, difference (from the score of all other rows), its simultaneous limits low and high,
             p_value, p_adjusted for all rows of the table, reason (why the difference is NaN, else
             empty). Weighted counts have a column weight, models the index level model.

@@ -48,7 +48,7 @@ _CODES = """
 exit codes:
   0    every rule is met
   1    a rule is broken
-  2    a rule is undetermined: the rows are too few to decide, or a group lacks a class
+  2    a rule is undetermined: the rows are too few to decide, or a group has no rows of a class
   3    bad input
   70   a fault of pandas-tba, to be reported
   130  interrupted
@@ -235,7 +235,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     report_.set_defaults(run=_run_report, default_prevalence="own")
     check_ = commands.add_parser(
-        "check", help="judge groups by rules; the exit code tells", epilog=_CODES + _EXAMPLES, **shape
+        "check", help="judge groups by rules; the exit code says the result", epilog=_CODES + _EXAMPLES, **shape
     )  # fmt: skip
     _add_columns(check_)
     check_.add_argument(
@@ -251,7 +251,7 @@ def _parser() -> argparse.ArgumentParser:
         "--min-support", type=int, default=0, metavar="N", help="leave out groups with fewer rows of a class"
     )  # fmt: skip
     check_.add_argument(
-        "--level", type=_level, default=0.95, metavar="X", help="confidence of the limits that rules are judged by, or none for the values alone (0.95)"
+        "--level", type=_level, default=0.95, metavar="X", help="confidence level of the limits that rules are judged by; none judges the values alone (0.95)"
     )  # fmt: skip
     check_.set_defaults(run=_run_check, default_prevalence="pooled")
     return parser

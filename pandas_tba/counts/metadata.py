@@ -1,7 +1,7 @@
 """What a table of counts says beside its numbers, and how it is kept through Parquet and through text.
 
-How labels were declared, orders, names, rows left out: these metadata are encoded in JSON. They stand
-in the attrs of a table, where Parquet keeps them, or, in a table of text, in a line of their own.
+How labels were declared, orders, names, rows left out: this metadata is encoded in JSON. It stands
+in the attrs of a table, where Parquet keeps them, or, in a table of text, in a line of its own.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Tested(NamedTuple):
 def p_values_of(
     tests: list[GroupTests], adjust: Adjustment, n_replicates: int | None, seed: int
 ) -> Tested:
-    """P-values by draws where there are any; Holm in place of step-down max-T where some lack them."""
+    """P-values by draws where there are any; Holm in place of step-down max-T where some have none."""
     p_values, to_adjust = ([test.exact.copy() for test in tests] for _ in range(2))
     is_joint = adjust == "max_t" and all(np.isnan(test.exact).all() for test in tests)
     joint = _put_drawn(tests, p_values, n_replicates, seed)

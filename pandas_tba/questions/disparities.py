@@ -281,7 +281,7 @@ def _reference(counts: ConfusionCounts, reference: Hashable) -> Codes | None:
 
 
 class _Sides(NamedTuple):
-    """A measure of groups, the reference, and other rows than the group's that tell of it."""
+    """A measure of groups, the reference, and the rows outside the group that inform about it."""
 
     measure: Measure
     reference: Sums
@@ -420,20 +420,20 @@ def gap(
 
     Notes
     -----
-    Even equal groups show a gap, the larger the more and the smaller they are: compare it with
-    expected_if_equal. The draws are those of `disparity`. p_value is (k + 1) / (n_replicates + 1),
+    Even equal groups show a gap, which grows with their number and shrinks with their size:
+    compare it with expected_if_equal. The draws are those of `disparity`. p_value is (k + 1) / (n_replicates + 1),
     where k draws have a gap as large, so it is never below 1 / (n_replicates + 1). With 2,000
     draws expected_if_equal is good to about two digits. Weighted rows cannot be drawn, and neither
     can equal groups under own weights, but for t = 0 and 1.
 
-    gap_corrected is the root of gap**2 - expected_if_equal**2, 0 where that is negative. It is nearer
-    the truth on average where there are five groups or more; with two groups, or a single small one
-    that deviates, it corrects too much.
+    gap_corrected is the root of gap**2 - expected_if_equal**2, 0 where that is negative. Part of
+    the bias stays where groups are equal; with two groups, or a single small one that deviates, it
+    corrects too much.
 
     The limits are those of all pairs of groups: high is the greatest upper limit of a difference, at
     the plain level since the pair that lies furthest apart is one of them; low is the greatest lower
-    limit, all pairs together having the level (Clopper-Pearson limits at Tukey's quantile). They hold
-    the level or more, and are wide with many groups. The ratio has the same limits of quotients. The
+    limit, all pairs together having the level (Clopper-Pearson limits at Tukey's quantile). They are
+    careful, and wide with many groups. The ratio has the same limits of quotients. The
     class weights are taken as given.
 
     References

@@ -81,12 +81,12 @@ def interval(
     t : float, or list of float, default 0.5
         Exponent, as in `score`. A list adds the last level ``t`` to the index.
     level : float, default 0.95
-        Probability with which the interval shall hold the true value.
+        Confidence level of low and high, for each row by itself.
     method : {"wilson", "conservative", "mover", "bootstrap"}, default "wilson"
         A row of `INTERVALS`. ``wilson`` takes every metric, most of them as one proportion of n_eff
         rows. ``conservative`` (Clopper-Pearson, wider) does the same for metrics between finite
         bounds. ``mover`` combines Jeffreys limits of the classes, for means of recall of at most
-        five of them and for single proportions. ``bootstrap`` draws the counts anew, whatever the
+        five of them and for single proportions. ``bootstrap`` resamples the counts, whatever the
         metric and the number of rows.
     prevalence : {"own", "pooled"}, mapping or Series, default "own"
         Whose class shares give the weights of tba, as in `score`. Shares that were counted make

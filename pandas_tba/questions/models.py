@@ -82,8 +82,9 @@ def compare(
         The largest difference that does not matter, at least 0. Adds p_noninferior, p_equivalent
         and verdict.
     adjust : {"holm", "fdr_bh"} or None, default "holm"
-        How p_adjusted allows for the number of tests in the table: Holm keeps the chance of any
-        false alarm, Benjamini and Hochberg their share among all false positives. None leaves it out.
+        How p_adjusted allows for the number of tests in the table: Holm bounds the
+        probability of any false positive, Benjamini and Hochberg (fdr_bh) the share of false ones
+        among those called. None leaves the column out.
 
     Returns
     -------

@@ -59,15 +59,15 @@ def slices(
     min_support : int, default 0
         Slices with fewer rows of a class are left out.
     level : float, default 0.95
-        Probability with which *all* intervals together hold their true values.
+        Confidence level of *all* intervals together.
     adjust, n_replicates, generator
         As in `disparity`.
 
     Returns
     -------
     DataFrame
-        A row for each slice; within each model the lowest score first, and slices that lack a class
-        after all others. Columns slice (such as ``sex=F & region=N``), n, min_support, n_absent,
+        A row for each slice; within each model the lowest score first, and slices without
+        rows of a class after all others. Columns slice (such as ``sex=F & region=N``), n, min_support, n_absent,
         score, difference (from the score of all other rows), its simultaneous limits low and high,
         p_value, p_adjusted for all rows of the table, reason (why the difference is NaN, else
         empty). Weighted counts have a column weight, models the index level model.
