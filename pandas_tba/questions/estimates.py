@@ -319,7 +319,7 @@ def _texts_of_shortfalls(asked: Question, metric: Metric) -> npt.NDArray[Any]:
         groups = np.flatnonzero(part.short.any(axis=1))
         patterns, place = np.unique(part.short[groups], axis=0, return_inverse=True)
         worded = np.array([_worded(part, pattern) for pattern in patterns], dtype=object)
-        joint = np.where(texts[groups] != "", ", ", "")
+        joint = np.where(texts[groups] != "", ", ", "").astype(object)
         texts[groups] += joint + (worded[place.reshape(-1)] if len(groups) else "")
     return texts
 

@@ -51,7 +51,7 @@ def test_control_characters_become_escapes(text, found):
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
     frame = FRAME.assign(
-        bad=FRAME["w"].where(np.arange(N) % 9 > 0, -1.5), one=1, t=FRAME["year"],
+        bad=FRAME["w"].where(np.arange(N) % 9 > 0, -1.5), one=7, t=FRAME["year"],
         gone=HOLED["y_pred"], more=FRAME["y_pred"].where(np.arange(N) % 9 > 0, "d"), answer=FRAME["yes"].map({True: "it's so", False: "no"}),
         case=np.arange(N) // 2, spoiled=FRAME["p"].astype(str).where(np.arange(N) > 0, "n.a.")
     )  # fmt: skip
@@ -96,7 +96,7 @@ WRONG = [
     "report --abstain b",
     "report --pos-label a",
     "report --pos-label z",
-    "report --y-true one --y-pred one --pos-label 1",
+    "report --y-true one --y-pred one --pos-label 7",
     "report --prevalence a=1 z=1",
     "report --prevalence a=0 b=1 c=1",
     "report --by t",
@@ -137,7 +137,7 @@ REPAIRS = {
     "scores of three classes": ("report --y-score p", r"(--y-pred COLUMN)\.", "{}", "--y-score p"),
     "a threshold": ("report --y-true yes --threshold 0.3", r"Name their column: (--y-score 'p')\.", "{}", ""),
     "labels": ("report --labels a b", r"holds ('c') \(.*Add them to (--labels)", "{1} a b {0}", "--labels a b"),
-"one class": ("report --y-true one --y-pred one --pos-label 1", r"Declare both: (--labels OTHER 1)\.", "{}", ""),
+"one class": ("report --y-true one --y-pred one --pos-label 7", r"Declare both: (--labels OTHER 7)\.", "{}", ""),
     "a positive label of three": ("report --pos-label a", r"or leave --pos-label out()\.", "{}", "--pos-label a"),
     "metrics of one class": ("check --by year --max-gap 1 --metrics recall", r"as in (--metrics accuracy recall_macro)\.", "{}", "--metrics recall"),
     "metrics without a positive label": ("check --by year --max-gap 1 --y-true answer --y-pred answer --metrics recall", r"as in (--pos-label .*)\.$", "{}", ""),
