@@ -390,7 +390,7 @@ def test_help_shows_parameters_units_result_and_example():
     for line in (
         "    by : key, or list of keys, optional",
         "    level : float, default 0.95",
-        "        Probability with which the interval shall hold the true value.",
+        "        Confidence level of low and high, for each row by itself.",
         "        Columns n (rows), min_support (rows of the smallest class), n_absent (classes without",
         '    >>> df.tba.interval(t=0)[["score", "low", "high", "n_eff"]].round(3)',
     ):

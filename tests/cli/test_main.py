@@ -502,9 +502,11 @@ def test_settings_that_matplotlib_refuses_are_bad_input(income, tmp_path, variab
         env={**os.environ, variable: value}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.startswith("pandas-tba: matplotlib does not start: ")
-    assert done.stderr.endswith(". Correct or unset MPLBACKEND.\n")
-    assert done.stderr.count("\n") == 1
+    *warnings, error = done.stderr.splitlines()
+    assert error.startswith("pandas-tba: matplotlib does not start: ")
+    assert error.endswith(". Correct or unset MPLBACKEND.")
+    # matplotlib before 3.10.8 uses names of pyparsing that today's pyparsing warns of
+    assert all(" deprecated - use " in line for line in warnings)
     assert [*tmp_path.iterdir()] == []
 
 

@@ -459,7 +459,7 @@ def plain(**columns):
 BAD_TABLES = {
     "a Series": (
         lambda: plain()["n"],
-        "`table` must be a pandas DataFrame; got pandas.Series. Name the rows, and its index becomes columns: table.reset_index(name='n').",
+        f"`table` must be a pandas DataFrame; got {pd.Series.__module__}.Series. Name the rows, and its index becomes columns: table.reset_index(name='n').",
     ),
     "no table": (
         lambda: [1, 2],

@@ -947,7 +947,7 @@ REPAIRS = {
     "no positive label": (renamed(y_true=[*"abab"], p=SCORES["y_pred"]), {"y_true": "label", "y_score": "p"}, {}, r"as in (df\.tba\(pos_label='b'\))\.", {}),
     "scores of three classes": (renamed(y_true=[*"abca"], p=SCORES["y_pred"]), {"y_true": "label", "y_score": "p"}, {}, r"rest: (df\['y_true'\] == 'c')\.", {"'y_true'": "'label'"}),
     "a positive label of three": (renamed(y_true=[*"abca"], y_pred=[*"abca"]), {**OWN, "pos_label": "a"}, {}, r"alike: (df\['y_true'\] == 'a');", {"'y_true'": "'label'"}),
-    "one label": (renamed(y_true=[1] * 4, y_pred=[1] * 4), {**OWN, "pos_label": 1}, {}, r"both: (labels=\[\.\.\., 1\])\.$", {"...": "0"}),
+    "one label": (renamed(y_true=[7] * 4, y_pred=[7] * 4), {**OWN, "pos_label": 7}, {}, r"both: (labels=\[\.\.\., 7\])\.$", {"...": "0"}),
     "metrics of one class": (renamed(y_true=[*"abab"], y_pred=[*"aabb"]), OWN, {"metrics": ["recall"]}, r"as in (df\.tba\(pos_label='b'\)),", {}),
     "a threshold": (renamed(p=SCORES["y_pred"]), {"y_true": "label", "threshold": 0.3}, {}, r"their column: (y_score='p')\.$", {}),
     "labels of text": (renamed(), {**OWN, "labels": "01"}, {}, r"Write (\[.*\])\.$", {"[": "labels=[", "'01'": "0, 1"}),
